@@ -1,0 +1,170 @@
+# The evaluation pipeline. Make orders the stages; each stage compares digests and redoes only
+# what changed (lib/stage.py says how), because time stamps lie once an archive was unpacked.
+#
+# "make" or "make help" lists all targets and variables. A line beginning with ## describes the
+# variable or target below it.
+
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+## gold files
+REFERENCE_DIR = data/reference
+## runs and their info files
+SUBMISSIONS_DIR = data/systems
+## all outputs but the page
+RESULTS_DIR = results.d
+## scores, a file a run
+PER_RUN_DIR = $(RESULTS_DIR)/per-run
+## ranked tables
+RANKINGS_DIR = $(RESULTS_DIR)/system-rankings
+## each run pair by pair, and its confusion matrices
+DIAGNOSTICS_DIR = $(RESULTS_DIR)/diagnostics
+## workbooks for the review of gold labels
+GT_VALIDATION_DIR = $(RESULTS_DIR)/gt-validation
+## the results page
+RESULTS_MD = HIPE_2026_evaluation_results.md
+## TERNARY, or BINARY to count PROBABLE as TRUE for "at"
+AT_LABEL_MODE = TERNARY
+## ranks after a tie: competition (1, 1, 3) or dense (1, 1, 2)
+TIES = competition
+## set to 1 to go on without invalid runs; the page names them
+SKIP_INVALID =
+## the data repository: schema, loading, imputation
+DATA_REPO = HIPE-2026-data
+## facts of the campaign: labels, profiles, weights
+CONFIG = lib/competition_config.json
+## names of the teams and organizer entries
+TEAMS = lib/teams.json
+## interpreter; any other than this one is used as it is, without setting up venv/
+PYTHON = venv/bin/python
+
+# Values reach the scripts through the environment, where no character needs quoting.
+export REFERENCE_DIR SUBMISSIONS_DIR RESULTS_DIR PER_RUN_DIR RANKINGS_DIR DIAGNOSTICS_DIR
+export GT_VALIDATION_DIR RESULTS_MD AT_LABEL_MODE TIES DATA_REPO CONFIG TEAMS PYTHON
+
+run = @"$$PYTHON"
+references = --reference-dir "$$REFERENCE_DIR"
+submissions = --submissions-dir "$$SUBMISSIONS_DIR"
+results = --results-dir "$$RESULTS_DIR"
+per_run = --per-run-dir "$$PER_RUN_DIR"
+rankings_in = --rankings-dir "$$RANKINGS_DIR"
+diagnostics_in = --diagnostics-dir "$$DIAGNOSTICS_DIR"
+page = --results-md "$$RESULTS_MD"
+repository = --data-repo "$$DATA_REPO"
+config = --config "$$CONFIG"
+teams = --teams "$$TEAMS"
+mode = --at-label-mode "$$AT_LABEL_MODE"
+ties = --ties "$$TIES"
+skip = $(if $(filter-out 0 no,$(SKIP_INVALID)),--skip-invalid)
+
+.PHONY: help demo test lint bench setup setup-dev clean \
+	validate-reference validate-submissions validate-info score rankings diagnostics \
+	results-md eval-full eval-full-refresh eval-binary
+
+## list the targets and variables
+help:
+	@awk -f lib/help.awk Makefile
+
+## evaluate the sample campaign into results-demo.d; the place to start
+demo:
+	@$(MAKE) eval-full $(demo)
+	@$(MAKE) show-top $(demo)
+
+sample = $(DATA_REPO)/data/sample
+demo = REFERENCE_DIR=$(sample)/reference SUBMISSIONS_DIR=$(sample)/systems \
+	TEAMS=$(sample)/teams.json RESULTS_DIR=results-demo.d \
+	RESULTS_MD=results-demo.d/HIPE_2026_evaluation_results-demo.md
+
+## run all tests
+test: setup-dev
+	$(run) -m pytest
+
+## check the style of the code
+lint: setup-dev
+	$(run) -m ruff check .
+	$(run) -m ruff format --check .
+
+## measure the speed on a campaign of 185 runs
+bench: setup-dev
+	$(run) tests/bench.py
+
+## check the gold files
+validate-reference: setup
+	$(run) lib/validate_jsonl.py references $(references) $(results) $(repository) $(config)
+
+## check the runs against the gold files
+validate-submissions: validate-reference
+	$(run) lib/validate_jsonl.py submissions $(references) $(submissions) $(results) \
+		$(repository) $(config) $(teams) $(skip)
+
+## check the info files of the runs
+validate-info: validate-reference
+	$(run) lib/validate_info.py $(submissions) $(results) $(config) $(teams) $(skip)
+
+## score each run
+score: validate-submissions validate-info
+	$(run) lib/score_one.py $(references) $(submissions) $(results) $(per_run) $(repository) \
+		$(config) $(mode)
+
+## rank the runs per file, overall and by efficiency
+rankings: score
+	$(run) lib/build_rankings.py $(results) $(per_run) $(rankings_in) $(config) $(mode) $(ties)
+
+## show each run pair by pair, with confusion matrices
+diagnostics: score
+	$(run) lib/build_diagnostics.py $(references) $(submissions) $(results) $(per_run) \
+		$(diagnostics_in) $(repository) $(config) $(mode)
+
+## write the results page
+results-md: rankings diagnostics
+	$(run) lib/build_results_md.py $(results) $(rankings_in) $(diagnostics_in) $(page) \
+		$(config) $(teams) $(mode) $(ties)
+
+## the whole evaluation; only what changed is redone
+eval-full: results-md
+
+## the whole evaluation, everything redone
+eval-full-refresh: clean
+	@$(MAKE) eval-full
+
+## the whole evaluation with binary labels, in a folder of its own
+eval-binary:
+	@$(MAKE) eval-full AT_LABEL_MODE=BINARY \
+		RESULTS_DIR="$$BINARY_RESULTS_DIR" RESULTS_MD="$$BINARY_RESULTS_MD"
+
+# The value that the command line gives to variable $(1), or else $(2).
+own = $(if $(filter command line,$(origin $(1))),$($(1)),$(2))
+export BINARY_RESULTS_DIR = $(call own,RESULTS_DIR,results-binary.d)
+export BINARY_RESULTS_MD = $(call own,RESULTS_MD,HIPE_2026_evaluation_results-binary.md)
+
+## remove what the stages wrote, and nothing else
+clean: setup
+	$(run) lib/clean.py $(results) $(per_run) $(rankings_in) $(diagnostics_in) $(page)
+
+.PHONY: show-top
+show-top: setup
+	$(run) lib/show_top.py $(results) $(rankings_in) $(diagnostics_in) $(page)
+
+## install what the evaluation needs into venv/
+setup:
+	$(call install,requirements.txt)
+
+setup-dev:
+	$(call install,requirements-dev.txt)
+
+# Install the packages of file $(1) unless venv/ holds them already, which a copy of that file
+# and of requirements.txt in venv/ proves.
+define install
+@if [ "$$PYTHON" = venv/bin/python ]; then \
+	cat requirements.txt $(1) | cmp -s - venv/$(1) || { \
+		python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+			{ echo "error: python3 is older than 3.10; install a newer one" >&2; exit 1; }; \
+		echo "installing $(1) into venv/ (once; takes a minute)" && \
+		python3 -m venv venv && \
+		venv/bin/python -m pip install --quiet --disable-pip-version-check -r $(1) && \
+		cat requirements.txt $(1) > venv/$(1); \
+	}; \
+fi
+endef

@@ -1,0 +1,77 @@
+"""Reading and writing files: digests, and whole files or none."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import orjson
+
+TEMPORARY_SUFFIX = ".tmp"
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of bytes as 64 hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file's content as 64 hex digits.
+
+    Raises OSError if the file cannot be read.
+    """
+    with open(path, "rb") as stream:
+        return digest(stream.read())
+
+
+def digest_of_values(values: object) -> str:
+    """Return the SHA-256 of a JSON value (keys sorted), for values that stand for an input."""
+    return digest(orjson.dumps(values, option=orjson.OPT_SORT_KEYS))
+
+
+def json_bytes(value: object) -> bytes:
+    """Return a value as indented UTF-8 JSON with a final line end; keys keep their order."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def tsv_bytes(header: list[str], rows: list[list[object]]) -> bytes:
+    """Return a table as tab-separated UTF-8 text with a final line end.
+
+    header: column names. rows: cells; None becomes an empty cell, floats keep full precision.
+    Raises ValueError where a cell holds a tab or a line end, which would break the columns.
+    """
+    lines = [header, *([_cell(value) for value in row] for row in rows)]
+    return "".join("\t".join(cells) + "\n" for cells in lines).encode()
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    if any(character in text for character in "\t\n\r"):
+        raise ValueError(f"a TSV cell cannot hold {text!r}")
+    return text
+
+
+def read_tsv(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table that tsv_bytes wrote, each as {column: cell}."""
+    # splitlines() would also break at characters that may stand in a cell, such as U+2028.
+    lines = path.read_bytes().decode().removesuffix("\n").split("\n")
+    header, *rows = (line.split("\t") for line in lines)
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that a reader finds the old content or the new one, never a part.
+
+    The bytes go to a temporary file in the same folder, which then takes the file's name.
+    Raises OSError if the folder cannot be made or written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}{TEMPORARY_SUFFIX}")
+    temporary.write_bytes(data)
+    temporary.replace(path)
+
+
+def remove_temporary_files(folder: Path) -> None:
+    """Remove what an interrupted write_whole left in a folder."""
+    for name in os.listdir(folder):
+        if name.startswith(".") and name.endswith(TEMPORARY_SUFFIX):
+            (folder / name).unlink()

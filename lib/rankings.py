@@ -1,0 +1,249 @@
+"""Rankings: from the results of single runs to ranked tables, without files.
+
+A result is a per-run JSON object. Scores are computed again from its confusion matrices as exact
+fractions, so that runs tie if and only if they are equal; tables carry the fractions until they
+are written.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from statistics import mean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from campaign import Config
+from counting import file_scores, weighted_mean
+from names import natural_key
+from per_run import Result
+from problems import plural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_METHODS = {"competition": "min", "dense": "dense"}
+
+
+class Ranking(NamedTuple):
+    """A ranked table and what a reader must know of it.
+
+    table: one row a run, best first. score: the column that decided. left_out: (team, run,
+    reason) of runs that could have been in it. notes: sentences about single runs.
+    """
+
+    table: "pd.DataFrame"
+    score: str
+    left_out: list[tuple[str, str, str]]
+    notes: list[str]
+
+
+def exact_ranks(values: Iterable[Any], ties: str, *, descending: bool) -> list[int]:
+    """Return the rank of each value, from 1; equal values share one, None comes last.
+
+    values: fractions, integers or floats, compared as they are and never as rounded text.
+    ties: "competition" (1, 1, 3) or "dense" (1, 1, 2).
+    """
+    import pandas as pd  # noqa: PLC0415  (half a second, only where there is something to rank)
+
+    values = list(values)
+    known = sorted({value for value in values if value is not None}, reverse=descending)
+    position = {value: index for index, value in enumerate(known)}
+    positions = pd.Series([position.get(value, len(known)) for value in values], dtype="int64")
+    return positions.rank(method=_METHODS[ties]).astype("int64").tolist()
+
+
+def ranked(table: "pd.DataFrame", score: str, ties: str, *, descending: bool) -> "pd.DataFrame":
+    """Return a table with the column ``rank`` in front, sorted by it.
+
+    Tied rows stand in natural order of team and run (team2 before team10) on every machine.
+    """
+    ranks = exact_ranks(table[score], ties, descending=descending)
+    keys = [
+        (rank, natural_key(team), natural_key(run))
+        for rank, team, run in zip(ranks, table["team"], table["run"], strict=True)
+    ]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    result = table.iloc[order].reset_index(drop=True)
+    result.insert(0, "rank", [ranks[row] for row in order])
+    return result
+
+
+def _table(rows: list[dict[str, Any]], columns: list[str]) -> "pd.DataFrame":
+    import pandas as pd  # noqa: PLC0415
+
+    # dtype object: fractions and large integers must not turn into floats on the way.
+    return pd.DataFrame(rows, columns=columns, dtype="object")
+
+
+def exact_scores(result: Result, config: Config) -> dict[str, Fraction]:
+    """Return the scores of a run on one file, from its counts."""
+    matrices = {target: result["counts"][target]["confusion"] for target in result["targets"]}
+    return file_scores(matrices, config.profile(result["dataset"])["score"])
+
+
+def rank_file(results: list[Result], config: Config, ties: str) -> Ranking:
+    """Rank the runs on one reference by its profile score.
+
+    results: those of the runs on that reference, at least one.
+    """
+    score = config.profile(results[0]["dataset"])["score"]
+    rows = [
+        {
+            "team": r["team"],
+            "run": r["run"],
+            "submission": r["submission"],
+            **exact_scores(r, config),
+        }
+        for r in results
+    ]
+    table = ranked(_table(rows, list(rows[0])), score, ties, descending=True)
+    return Ranking(table, score, [], _identical_runs(results))
+
+
+def _identical_runs(results: list[Result]) -> list[str]:
+    """Return a sentence for each set of runs whose files are the same to the byte."""
+    same: dict[str, list[str]] = {}
+    for result in results:
+        same.setdefault(result["digests"]["run"], []).append(result["submission"])
+    return [
+        f"{' and '.join(sorted(files, key=natural_key))} are identical files."
+        for files in same.values()
+        if len(files) > 1
+    ]
+
+
+class _Submission(NamedTuple):
+    """The results of one run of one team over several references, by language."""
+
+    team: str
+    run: str
+    results: dict[str, Result]
+
+
+def _submissions(results: list[Result]) -> list[_Submission]:
+    """Group results by team and run; runs of different numbers are never combined."""
+    grouped: dict[tuple[str, str], _Submission] = {}
+    for result in results:
+        key = (result["team"], result["run"])
+        submission = grouped.setdefault(key, _Submission(*key, {}))
+        submission.results[result["language"]] = result
+    return sorted(grouped.values(), key=lambda s: (natural_key(s.team), natural_key(s.run)))
+
+
+def rank_mean(
+    results: list[Result], languages: list[str], score: str, config: Config, ties: str
+) -> Ranking:
+    """Rank runs by the mean of their profile scores over several files of one data set.
+
+    results: those on the files. languages: of the files there are; a run that lacks one is left
+    out. score: name of the mean.
+    """
+    rows = []
+    left_out = []
+    for team, run, by_language in _submissions(results):
+        missing = [language for language in languages if language not in by_language]
+        if missing:
+            left_out.append((team, run, f"no run for {', '.join(missing)}"))
+            continue
+        name = config.profile(by_language[languages[0]]["dataset"])["score"]
+        scores = {
+            language: exact_scores(by_language[language], config)[name] for language in languages
+        }
+        single = {f"{name}_{language}": value for language, value in scores.items()}
+        row = {"team": team, "run": run, score: mean(scores.values())}
+        rows.append(row | (single if len(languages) > 1 else {}))
+    columns = list(rows[0]) if rows else ["team", "run", score]
+    table = ranked(_table(rows, columns), score, ties, descending=True)
+    return Ranking(table, score, left_out, [])
+
+
+def rank_efficiency(
+    ranking: Ranking, results: list[Result], profile: dict[str, Any], config: Config, ties: str
+) -> Ranking:
+    """Rank the runs of an accuracy ranking by a weighted mean of their ranks in score and sizes.
+
+    ranking: the accuracy ranking; only its runs take part. results: those that it was made of.
+    profile: its "score" names the mean rank, its "weights" are {quantity: weight}, where a
+    quantity is an organizer value of the info files (less is better) or else stands for the
+    score of the accuracy ranking (more is better).
+    A run that opted out in any of its files is left out; ranks are given among the others.
+    """
+    score, weights = profile["score"], profile["weights"]
+    sizes = [quantity for quantity in weights if quantity in config.facts["info"]["organizer"]]
+    rows = []
+    left_out = []
+    notes = []
+    taking_part = {
+        (row["team"], row["run"]): row[ranking.score] for row in ranking.table.to_dict("records")
+    }
+    for submission in _submissions(results):
+        key = (submission.team, submission.run)
+        if key not in taking_part:
+            continue
+        reason = _opt_out(submission, config)
+        if reason:
+            left_out.append((*key, reason))
+            continue
+        values, warnings = _sizes(submission, sizes)
+        notes += warnings
+        rows.append({"team": key[0], "run": key[1], ranking.score: taking_part[key], **values})
+    table = _table(rows, ["team", "run", ranking.score, *sizes])
+    table = _with_mean_rank(table, ranking.score, score, weights, ties)
+    return Ranking(ranked(table, score, ties, descending=False), score, left_out, notes)
+
+
+def _with_mean_rank(
+    table: "pd.DataFrame", accuracy: str, score: str, weights: dict[str, int], ties: str
+) -> "pd.DataFrame":
+    ranks = {}
+    for quantity in weights:
+        is_size = quantity in table.columns and quantity != accuracy
+        column = quantity if is_size else accuracy
+        ranks[quantity] = exact_ranks(table[column], ties, descending=not is_size)
+    means = [
+        weighted_mean(zip(weights.values(), row, strict=True))
+        for row in zip(*ranks.values(), strict=True)
+    ]
+    table.insert(2, score, means)
+    for place, (quantity, values) in enumerate(ranks.items(), 3):
+        table.insert(place, f"rank_{quantity}", values)
+    return table
+
+
+def _opt_out(submission: _Submission, config: Config) -> str | None:
+    """Return why a submission takes no part in efficiency, or None."""
+    key = config.facts["info"]["opt_out"]
+    out = [
+        language
+        for language, result in submission.results.items()
+        if result["efficiency_metadata"][key]
+    ]
+    if not out:
+        return None
+    if len(out) == len(submission.results):
+        return "opted out"
+    return f"opted out in {', '.join(out)} only, which counts for all its files"
+
+
+def _sizes(submission: _Submission, quantities: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the sizes of a submission, the largest where its info files disagree, and warnings."""
+    values: dict[str, Any] = {}
+    warnings = []
+    for quantity in quantities:
+        given = [result["efficiency_metadata"][quantity] for result in submission.results.values()]
+        known = [value for value in given if value is not None]
+        values[quantity] = max(known, default=None)
+        if len(set(given)) > 1:
+            shown = ", ".join(
+                f"{language} {'none' if value is None else value}"
+                for language, value in zip(submission.results, given, strict=True)
+            )
+            warnings.append(
+                f"{submission.team} {submission.run}: its info files disagree on {quantity}"
+                f" ({shown}); the largest counts."
+            )
+    missing = sum(
+        result["efficiency_metadata"]["info_missing"] for result in submission.results.values()
+    )
+    if missing:
+        files = plural(missing, "run file")
+        warnings.append(f"{submission.team} {submission.run}: {files} without a valid info file.")
+    return values, warnings

@@ -1,0 +1,50 @@
+"""Print where the results are, and the first rows of the overall ranking.
+
+Reads   rankings.json and the tables of RANKINGS_DIR
+Writes  nothing
+Exits   0, 1 if there are no rankings, 2 for wrong usage
+"""
+
+import argparse
+
+import orjson
+from tabulate import tabulate
+
+import cli
+from campaign import BadInput
+from files import read_tsv
+from problems import Problem
+
+ROWS = 5
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Print the paths and the top of the first ranking over several files."""
+    try:
+        rankings = orjson.loads((arguments.rankings_dir / "rankings.json").read_bytes())
+    except OSError:
+        problem = Problem(
+            str(arguments.rankings_dir), None, "", "no rankings", "", "run make rankings"
+        )
+        raise BadInput([problem]) from None
+    for about in rankings["rankings"]:
+        if about["kind"] == "means":
+            rows = read_tsv(arguments.rankings_dir / about["file"])[:ROWS]
+            score = about["score"]
+            cells = [[r["rank"], r["team"], r["run"], f"{float(r[score]):.4f}"] for r in rows]
+            print(f"\n{about['title']}, the first {len(rows)} of {about['runs']} runs\n")
+            print(tabulate(cells, ["rank", "team", "run", score], disable_numparse=True))
+            break
+    print("\nLook at")
+    print(f"  {arguments.results_md}   the results page")
+    print(f"  {arguments.rankings_dir}/   the rankings, all digits")
+    print(f"  {arguments.diagnostics_dir}/   each run, pair by pair")
+    print(f"  {arguments.results_dir}/validation/   what validation found")
+    return cli.EXIT_OK
+
+
+if __name__ == "__main__":
+    parser = cli.parser_for(
+        __doc__, "--results-dir", "--rankings-dir", "--diagnostics-dir", "--results-md"
+    )
+    cli.run(parser, main)

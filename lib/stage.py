@@ -1,0 +1,210 @@
+"""What a stage redoes, what it keeps, and what it removes.
+
+Time stamps lie after unpacking, so nothing here looks at them. A stage names its products: the
+files of each, the digests of all that each is computed from, and how to build it. A manifest
+beside the files records both. A product is kept if its inputs are the recorded ones and its
+files hold the recorded bytes; otherwise it is built again. Files of products that are no longer
+named are removed.
+
+The names go into the manifest before the files are written, so a stage that is killed knows the
+next time what it may have left behind, and touches no file that it did not make.
+"""
+
+import contextlib
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from campaign import LIB, VERSION
+from files import (
+    digest,
+    digest_of_file,
+    digest_of_values,
+    json_bytes,
+    remove_temporary_files,
+    write_whole,
+)
+
+MANIFEST_SUFFIX = ".manifest.json"
+LOCK = ".lock"
+_PATIENCE_SECONDS = 2.0
+
+
+class Product(NamedTuple):
+    """Files that are computed together.
+
+    outputs: their names within the stage's folder. inputs: {name: digest or setting} of all
+    that decides their bytes, other than the code. build: returns {output name: bytes}.
+    """
+
+    outputs: list[str]
+    inputs: dict[str, str | None]
+    build: Callable[[], dict[str, bytes]]
+
+
+class Outcome(NamedTuple):
+    """Names of the products that were built again and of those that were removed."""
+
+    built: list[str]
+    removed: list[str]
+
+    def summary(self, done: str) -> str:
+        """Return what was done, for the closing line of a script: ``3 scored, 1 removed``."""
+        return f"{len(self.built)} {done}, {len(self.removed)} removed"
+
+
+class Stage:
+    """One stage's folder and its manifest ``<name>.manifest.json``."""
+
+    def __init__(self, name: str, folder: Path, manifest_folder: Path | None = None) -> None:
+        self.folder = folder
+        self._manifest_path = (manifest_folder or folder) / f"{name}{MANIFEST_SUFFIX}"
+        self._recorded = _read_manifest(self._manifest_path)
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return (file name, SHA-256) of all outputs in the manifest, in order of name."""
+        return sorted(
+            output
+            for record in self._recorded.values()
+            for output in record["outputs"].items()
+            if output[1]
+        )
+
+    def intact(self, output: str) -> bytes | None:
+        """Return the bytes of an output if they are those that this stage wrote."""
+        recorded = dict(self.files()).get(output)
+        try:
+            data = (self.folder / output).read_bytes()
+        except OSError:
+            return None
+        return data if digest(data) == recorded else None
+
+    def refresh(self, products: dict[str, Product], *, only_these: bool = True) -> Outcome:
+        """Bring the folder up to date with the products, by name, and say what was done.
+
+        only_these: whether products that are not named are to be removed; False for a caller
+        that was asked for some of many. Raises OSError where the folder cannot be written.
+        """
+        code = code_digest()
+        wanted = {
+            name: {"inputs": {**product.inputs, "code": code}, "outputs": product.outputs}
+            for name, product in products.items()
+        }
+        stale = [name for name, record in wanted.items() if not self._is_current(name, record)]
+        gone = sorted(self._recorded.keys() - products.keys()) if only_these else []
+        if self.folder.is_dir():
+            remove_temporary_files(self.folder)
+        if not stale and not gone:
+            return Outcome([], [])
+        leftovers = self._announce(wanted, stale, gone)
+        for name in stale:
+            built = products[name].build()
+            self._recorded[name]["outputs"] = {
+                output: self._write(output, built[output]) for output in products[name].outputs
+            }
+        for output in leftovers:
+            (self.folder / output).unlink(missing_ok=True)
+        for name in gone:
+            del self._recorded[name]
+        self._write_manifest()
+        return Outcome(stale, gone)
+
+    def _announce(self, wanted: dict, stale: list[str], gone: list[str]) -> set[str]:
+        """Record what is about to be written; return files that nothing will need after."""
+        before = {output for record in self._recorded.values() for output in record["outputs"]}
+        for name in stale:
+            earlier = self._recorded.get(name, {"outputs": {}})["outputs"]
+            names = {*wanted[name]["outputs"], *earlier}
+            self._recorded[name] = {
+                "inputs": wanted[name]["inputs"],
+                "outputs": dict.fromkeys(sorted(names)),
+            }
+        self._write_manifest()
+        needed = {
+            output
+            for name, record in self._recorded.items()
+            if name not in gone
+            for output in (wanted[name]["outputs"] if name in wanted else record["outputs"])
+        }
+        return before - needed
+
+    def _is_current(self, name: str, wanted: dict) -> bool:
+        recorded = self._recorded.get(name)
+        if recorded is None or recorded["inputs"] != wanted["inputs"]:
+            return False
+        if recorded["outputs"].keys() != set(wanted["outputs"]):
+            return False
+        return all(
+            self._holds(output, recorded_digest)
+            for output, recorded_digest in recorded["outputs"].items()
+        )
+
+    def _holds(self, output: str, recorded_digest: str | None) -> bool:
+        try:
+            return digest_of_file(self.folder / output) == recorded_digest
+        except OSError:
+            return False
+
+    def _write(self, output: str, data: bytes) -> str:
+        content_digest = digest(data)
+        if not self._holds(output, content_digest):
+            write_whole(self.folder / output, data)
+        return content_digest
+
+    def _write_manifest(self) -> None:
+        write_whole(self._manifest_path, json_bytes(dict(sorted(self._recorded.items()))))
+
+
+def _read_manifest(path: Path) -> dict[str, dict]:
+    try:
+        return orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+
+
+def code_digest() -> str:
+    """Return a digest of the project's modules that this process has loaded, and the release."""
+    sources = {
+        Path(file)
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None)) and Path(file).parent == LIB
+    }
+    return digest_of_values([VERSION, *(digest_of_file(path) for path in sorted(sources))])
+
+
+@contextlib.contextmanager
+def exclusive(results: Path) -> Iterator[None]:
+    """Hold the results folder for one stage at a time; wait, and say so, while another has it.
+
+    The lock goes with the process, however it ends. Raises OSError if the folder cannot be made.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(results / LOCK, os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        _wait_for(descriptor, results)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for(descriptor: int, results: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not _lock(descriptor) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    if not _lock(descriptor):
+        print(f"{results} is in use by another make; waiting for it", file=sys.stderr)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

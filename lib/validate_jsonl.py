@@ -1,0 +1,281 @@
+"""Validate the gold files, or the runs against them.
+
+Reads   references: REFERENCE_DIR, the schema of DATA_REPO, the configuration
+        submissions: SUBMISSIONS_DIR, the references and their report, teams.json as well
+Writes  RESULTS_DIR/validation/references.json or submissions.json
+Exits   0 if all is valid, 1 with a line for each fault of each file, 2 for wrong usage
+"""
+
+import argparse
+from functools import cached_property
+from pathlib import Path
+
+import cli
+import names
+import strict_json
+from alignment import Index, index_documents
+from campaign import Config, load_config, load_teams
+from checks import Checker, File
+from data_repo import DataRepo, require_digest
+from files import digest
+from problems import Problem, quote
+from reports import (
+    Entry,
+    Report,
+    entry_of,
+    nothing_in,
+    read_report,
+    reusable,
+    rules_digest,
+    tell,
+)
+from stage import exclusive
+
+
+def misnamed_run(
+    file: str, naming: names.Naming, references: list[str], taken: set[str]
+) -> Problem:
+    """Say what is wrong with a name that is meant to be a run's, and propose the right one.
+
+    references: stems of the gold files. taken: the names that are in the folder.
+    """
+    proposed = naming.propose_run(file, references)
+    found = f"the file name {quote(file, 300)}"
+    if proposed is None:
+        expected = f"<team>_<reference>_run<1-{naming.max_runs}>{names.RUN_SUFFIX}"
+        teams = ", ".join(["team<N>", *sorted(naming.organizers)])
+        action = f"team: {teams}; reference: {', '.join(references) or 'none is valid'}"
+    else:
+        expected = quote(proposed.file, 300)
+        action = "that is there, too: keep one" if proposed.file in taken else "rename it"
+    return Problem(names.display(file), None, "", found, expected, action)
+
+
+def not_a_file(file: str) -> Problem:
+    """Say that a name is a run's or a gold file's, but not that of a regular file."""
+    found = "a folder, a pipe or a link to nowhere"
+    action = "put the file itself there"
+    return Problem(names.display(file), None, "", found, "a regular file", action)
+
+
+def validate_references(arguments: argparse.Namespace) -> int:
+    """Validate the folder of gold files; return the exit status."""
+    config = load_config(arguments.config)
+    repo = DataRepo(arguments.data_repo, config.facts["schema"])
+    checker = Checker(config, repo)
+    report = Report("references", arguments.results_dir)
+    previous = report.previous()
+    rules = rules_digest(config, repo)
+    entries = []
+    for listed in names.list_references(arguments.reference_dir, names.naming_of(config, {})):
+        if listed.kind != names.REFERENCE:
+            entries.append(_other_reference(listed, config))
+            continue
+        path = arguments.reference_dir / listed.file
+        file = File(listed.file, path, path.read_bytes())
+        digests = {"reference": digest(file.data), "rules": rules}
+        entry = reusable(previous, file.name, digests)
+        entries.append(entry or _reference_entry(listed.reference, file, digests, checker, config))
+    entries += _clashes(entries)
+    if not any(entry["kind"] == names.REFERENCE for entry in entries):
+        entries.append(nothing_in(arguments.reference_dir, "gold files", "REFERENCE_DIR"))
+    changed = report.write(config.facts["campaign"], entries)
+    return tell("references", entries, lambda: _reference_table(entries), warnings=changed)
+
+
+def _reference_entry(
+    reference: names.Reference, file: File, digests: dict, checker: Checker, config: Config
+) -> Entry:
+    facts: dict[str, object] = reference._asdict()
+    if reference.dataset not in config.facts["profiles"]:
+        known = " or ".join(config.facts["profiles"])
+        found = f"the data set {reference.dataset}"
+        problems = [Problem(file.name, None, "", found, known, "name it in the configuration")]
+    else:
+        problems, index, labels = checker.reference(file, reference.dataset)
+        if index:
+            pairs = sum(len(pairs) for pairs in index.documents.values())
+            facts |= {"documents": len(index.documents), "pairs": pairs, "labels": labels}
+    return entry_of(file.name, names.REFERENCE, problems, digests, **facts)
+
+
+def _other_reference(listed: names.Listed, config: Config) -> Entry:
+    shown = names.display(listed.file)
+    problems = []
+    if listed.kind == names.NOT_A_FILE:
+        problems = [not_a_file(listed.file)]
+    elif listed.kind == names.MISNAMED:
+        expected = f"{config.facts['campaign']}-<version>-<dataset>-<split>-<language>.jsonl"
+        found = f"the file name {quote(listed.file, 300)}"
+        problems = [Problem(shown, None, "", found, expected, "rename or remove it")]
+    return entry_of(shown, listed.kind, problems)
+
+
+def _clashes(entries: list[Entry]) -> list[Entry]:
+    """Return an entry for each two references that would share a ranking."""
+    seen: dict[tuple, str] = {}
+    clashes = []
+    for entry in entries:
+        if entry["kind"] != names.REFERENCE:
+            continue
+        key = (entry["dataset"], entry["split"], entry["language"])
+        if key in seen:
+            found = f"data set, split and language of {seen[key]}"
+            expected = "one version of each reference"
+            problem = Problem(entry["file"], None, "", found, expected, "remove one of the two")
+            clashes.append(entry_of(entry["file"], "clash", [problem]))
+        seen[key] = entry["file"]
+    return clashes
+
+
+def _reference_table(entries: list[Entry]) -> tuple[list[str], list[list[object]]]:
+    header = ["reference", "status", "documents", "pairs", "gold labels"]
+    rows = []
+    for entry in entries:
+        if entry["kind"] == names.REFERENCE:
+            labels = "; ".join(
+                f"{target} " + " ".join(f"{label} {number}" for label, number in counts.items())
+                for target, counts in entry.get("labels", {}).items()
+            )
+            status = "valid" if entry["valid"] else "INVALID"
+            rows.append([entry["file"], status, entry.get("documents"), entry.get("pairs"), labels])
+    return header, rows
+
+
+def validate_submissions(arguments: argparse.Namespace) -> int:
+    """Validate the folder of runs; return the exit status."""
+    config = load_config(arguments.config)
+    naming = names.naming_of(config, load_teams(arguments.teams))
+    references = {
+        entry["file"]: entry
+        for entry in read_report(arguments.results_dir, "references", "validate-reference")
+        if entry["kind"] == names.REFERENCE and entry["valid"]
+    }
+    report = Report("submissions", arguments.results_dir)
+    runs = _RunEntries(arguments, config, references, report.previous())
+    folder = names.list_submissions(arguments.submissions_dir, naming)
+    taken = {listed.file for listed in folder}
+    stems = [Path(file).stem for file in references]
+    entries = []
+    for listed in folder:
+        shown = names.display(listed.file)
+        if listed.kind == names.RUN:
+            entries.append(runs.entry(listed.run))
+        elif listed.kind == names.IGNORED:
+            entries.append(entry_of(shown, listed.kind, []))
+        elif listed.kind == names.NOT_A_FILE:
+            entries.append(entry_of(shown, listed.kind, [not_a_file(listed.file)]))
+        elif listed.kind == names.MISNAMED and not names.looks_like_info(listed.file):
+            problem = misnamed_run(listed.file, naming, stems, taken)
+            entries.append(entry_of(shown, listed.kind, [problem]))
+    if not any(entry["kind"] == names.RUN for entry in entries):
+        entries.append(nothing_in(arguments.submissions_dir, "runs", "SUBMISSIONS_DIR"))
+    changed = report.write(config.facts["campaign"], entries)
+    ignored = [entry["file"] for entry in entries if entry["kind"] == names.IGNORED]
+    if ignored:
+        print(f"ignored, neither run nor info file: {', '.join(ignored)}")
+    status = tell("runs", entries, lambda: _team_table(entries), warnings=changed)
+    any_valid = any(entry["kind"] == names.RUN and entry["valid"] for entry in entries)
+    return cli.EXIT_OK if arguments.skip_invalid and any_valid else status
+
+
+class _RunEntries:
+    """Makes the report entries of runs, reading the references only when a run needs them."""
+
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        config: Config,
+        references: dict[str, Entry],
+        previous: dict[str, Entry],
+    ) -> None:
+        repo = DataRepo(arguments.data_repo, config.facts["schema"])
+        self._folders = (arguments.reference_dir, arguments.submissions_dir)
+        self._config = config
+        self._checker = Checker(config, repo)
+        self._references = references
+        self._previous = previous
+        self._rules = rules_digest(config, repo)
+
+    def entry(self, run: names.Run) -> Entry:
+        """Return the entry of a run, the previous one if nothing that it rests on changed."""
+        path = self._folders[1] / run.file
+        file = File(run.file, path, path.read_bytes())
+        reference = self._references.get(run.reference.file)
+        digests = {
+            "run": digest(file.data),
+            "reference": reference and reference["digests"]["reference"],
+            "rules": self._rules,
+        }
+        return reusable(self._previous, run.file, digests) or self._make(run, file, digests)
+
+    def _make(self, run: names.Run, file: File, digests: dict) -> Entry:
+        facts = {"team": run.team, "run": run.name, "reference": run.reference.file}
+        if digests["reference"] is None:
+            found = f"a run for {run.reference.stem}, which is no valid reference"
+            there = ", ".join(Path(name).stem for name in self._references) or "none"
+            problem = Problem(file.name, None, "", found, f"one of: {there}", "rename or remove it")
+            return entry_of(file.name, names.RUN, [problem], digests, **facts)
+        problems, index, found = self._checker.run(file, run, self._golds)
+        if index and found:
+            facts |= {
+                "documents": len(index.documents),
+                "pairs": sum(len(pairs) for pairs in index.documents.values()),
+                "imputed": {
+                    "documents": len(found.missing_documents),
+                    "pairs": found.missing_pairs,
+                    "null_labels": found.null_labels,
+                },
+                "extra": {"documents": len(found.extra_documents), "pairs": found.extra_pairs},
+            }
+        return entry_of(file.name, names.RUN, problems, digests, **facts)
+
+    @cached_property
+    def _golds(self) -> dict[str, Index]:
+        golds = {}
+        for file, entry in self._references.items():
+            data = (self._folders[0] / file).read_bytes()
+            require_digest(file, data, entry["digests"]["reference"])
+            lines, _ = strict_json.read_lines(file, data)
+            golds[Path(file).stem] = index_documents(file, lines, self._config)[0]
+        return golds
+
+
+def _team_table(entries: list[Entry]) -> tuple[list[str], list[list[object]]]:
+    runs = [entry for entry in entries if entry["kind"] == names.RUN]
+    rows = []
+    for team in sorted({entry["team"] for entry in runs}, key=names.natural_key):
+        own = [entry for entry in runs if entry["team"] == team]
+        valid = [entry for entry in own if entry["valid"]]
+        warned = sum(bool(entry["problems"]) for entry in valid)
+        rows.append([team, len(own), len(valid), len(own) - len(valid), warned])
+    others = sum(not entry["valid"] for entry in entries if entry["kind"] != names.RUN)
+    if others:
+        rows.append(["not runs", others, 0, others, 0])
+    return ["team", "files", "valid", "invalid", "valid with warnings"], rows
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Validate what the first argument names."""
+    validate = {"references": validate_references, "submissions": validate_submissions}
+    with exclusive(arguments.results_dir):
+        return validate[arguments.what](arguments)
+
+
+if __name__ == "__main__":
+    parser = cli.parser_for(
+        __doc__,
+        "--reference-dir",
+        "--submissions-dir",
+        "--results-dir",
+        "--data-repo",
+        "--config",
+        "--teams",
+    )
+    parser.add_argument("what", choices=["references", "submissions"])
+    parser.add_argument(
+        "--skip-invalid",
+        action="store_true",
+        help="succeed if any run is valid; invalid ones are listed all the same",
+    )
+    cli.run(parser, main)
