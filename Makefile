@@ -6,6 +6,10 @@
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory
+# Two stages at a time, unless the command line says otherwise with -j.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += --jobs=2
+endif
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -90,40 +94,51 @@ lint: setup-dev
 bench: setup-dev
 	$(run) tests/bench.py
 
+# The recipe of stage $(1): script and arguments $(2), unless lib/current.py found it up to date.
+stage = $(if $(filter $(1),$(CURRENT)),@:,@"$$PYTHON" lib/$(2))
+
 ## check the gold files
 validate-reference: setup
-	$(run) lib/validate_jsonl.py references $(references) $(results) $(repository) $(config)
+	$(call stage,references,validate_jsonl.py references $(references) $(results) $(repository) \
+		$(config))
 
 ## check the runs against the gold files
 validate-submissions: validate-reference
-	$(run) lib/validate_jsonl.py submissions $(references) $(submissions) $(results) \
-		$(repository) $(config) $(teams) $(skip)
+	$(call stage,submissions,validate_jsonl.py submissions $(references) $(submissions) $(results) \
+		$(repository) $(config) $(teams) $(skip))
 
 ## check the info files of the runs
 validate-info: validate-reference
-	$(run) lib/validate_info.py $(submissions) $(results) $(config) $(teams) $(skip)
+	$(call stage,info,validate_info.py $(submissions) $(results) $(config) $(teams) $(skip))
 
 ## score each run
 score: validate-submissions validate-info
-	$(run) lib/score_one.py $(references) $(submissions) $(results) $(per_run) $(repository) \
-		$(config) $(mode)
+	$(call stage,score,score_one.py $(references) $(submissions) $(results) $(per_run) \
+		$(repository) $(config) $(mode))
 
 ## rank the runs per file, overall and by efficiency
 rankings: score
-	$(run) lib/build_rankings.py $(results) $(per_run) $(rankings_in) $(config) $(mode) $(ties)
+	$(call stage,rankings,build_rankings.py $(results) $(per_run) $(rankings_in) $(config) \
+		$(mode) $(ties))
 
 ## show each run pair by pair, with confusion matrices
 diagnostics: score
-	$(run) lib/build_diagnostics.py $(references) $(submissions) $(results) $(per_run) \
-		$(diagnostics_in) $(repository) $(config) $(mode)
+	$(call stage,diagnostics,build_diagnostics.py $(references) $(submissions) $(results) \
+		$(per_run) $(diagnostics_in) $(repository) $(config) $(mode))
 
 ## write the results page
 results-md: rankings diagnostics
-	$(run) lib/build_results_md.py $(results) $(rankings_in) $(diagnostics_in) $(page) \
-		$(config) $(teams) $(mode) $(ties)
+	$(call stage,results-md,build_results_md.py $(results) $(rankings_in) $(diagnostics_in) \
+		$(page) $(config) $(teams) $(mode) $(ties))
 
 ## the whole evaluation; only what changed is redone
-eval-full: results-md
+eval-full: setup
+	@current=$$("$$PYTHON" lib/current.py $(references) $(submissions) $(results) $(per_run) \
+		$(rankings_in) $(diagnostics_in) $(page) $(repository) $(config) $(teams) $(mode) \
+		$(ties) $(skip)) && case "$$current" in \
+		*results-md) echo "up to date: $$RESULTS_MD" ;; \
+		*) $(MAKE) results-md CURRENT="$$current" ;; \
+	esac
 
 ## the whole evaluation, everything redone
 eval-full-refresh: clean

@@ -18,7 +18,7 @@ from data_repo import DataRepo
 from files import json_bytes
 from per_run import Result, read_results
 from problems import plural
-from stage import Product, Stage, exclusive
+from stage import Product, Stage, code_digest, holding
 
 _HEADER = (
     "submission",
@@ -184,7 +184,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Bring the diagnostics of all scored runs up to date; return the exit status."""
     config = load_config(arguments.config)
     cli.require_mode(arguments.at_label_mode, config)
-    with exclusive(arguments.results_dir):
+    with holding(arguments.results_dir, "diagnostics", reads=["score"]):
         scores = Stage("score", arguments.per_run_dir)
         results = read_results(scores, arguments.at_label_mode)
         digests = dict(scores.files())
@@ -193,7 +193,9 @@ def main(arguments: argparse.Namespace) -> int:
         for result in results:
             file = f"{Path(result['submission']).stem}.json"
             products[result["submission"]] = diagnoser.product(result, digests[file])
-        outcome = Stage("diagnostics", arguments.diagnostics_dir).refresh(products)
+        outcome = Stage("diagnostics", arguments.diagnostics_dir).refresh(
+            products, code_digest(__file__), only_check=arguments.only_check
+        )
     print(f"diagnostics: {plural(len(results), 'run')}, {outcome.summary('written')}")
     return cli.EXIT_OK
 

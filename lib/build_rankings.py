@@ -17,7 +17,7 @@ from files import digest_of_values, json_bytes, tsv_bytes
 from per_run import Result, read_results
 from rankings import Ranking, rank_efficiency, rank_file, rank_mean
 from reports import Entry, read_report
-from stage import Product, Stage, exclusive
+from stage import Product, Stage, code_digest, holding
 
 INDEX = "rankings.json"
 
@@ -147,7 +147,7 @@ def main(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     cli.require_mode(arguments.at_label_mode, config)
     mode, ties = arguments.at_label_mode, arguments.ties
-    with exclusive(arguments.results_dir):
+    with holding(arguments.results_dir, "rankings", reads=["references", "score"]):
         references = [
             entry
             for entry in read_report(arguments.results_dir, "references", "validate-reference")
@@ -164,7 +164,9 @@ def main(arguments: argparse.Namespace) -> int:
             "ties": ties,
         }
         product = Product(plan.outputs(), inputs, lambda: build_all(plan, config, mode, ties))
-        outcome = Stage("rankings", arguments.rankings_dir).refresh({"rankings": product})
+        outcome = Stage("rankings", arguments.rankings_dir).refresh(
+            {"rankings": product}, code_digest(__file__), only_check=arguments.only_check
+        )
     number = len(plan.outputs()) - 1
     print(f"rankings: {number} tables {'written' if outcome.built else 'unchanged'}")
     return cli.EXIT_OK

@@ -19,7 +19,7 @@ from files import digest_of_values, read_tsv
 from problems import Problem
 from reports import read_report
 from results_page import Findings, page
-from stage import Product, Stage, exclusive
+from stage import Product, Stage, code_digest, holding
 
 REPORTS = [
     ("references", "validate-reference"),
@@ -65,7 +65,9 @@ def main(arguments: argparse.Namespace) -> int:
     cli.require_mode(arguments.at_label_mode, config)
     teams = load_teams(arguments.teams)
     path = arguments.results_md
-    with exclusive(arguments.results_dir):
+    with holding(
+        arguments.results_dir, "results-md", reads=["references", "submissions", "info", "rankings"]
+    ):
         rankings = read_rankings(arguments.rankings_dir, arguments.at_label_mode, arguments.ties)
         reports = [read_report(arguments.results_dir, name, target) for name, target in REPORTS]
         tables = {
@@ -83,7 +85,9 @@ def main(arguments: argparse.Namespace) -> int:
         }
         build = {"page": Product([path.name], inputs, lambda: {path.name: _page(found)})}
         stage = Stage("results-md", path.parent, manifest_folder=arguments.results_dir)
-        outcome = stage.refresh(build, only_these=False)
+        outcome = stage.refresh(
+            build, code_digest(__file__), only_these=False, only_check=arguments.only_check
+        )
     print(f"results page: {path} {'written' if outcome.built else 'unchanged'}")
     return cli.EXIT_OK
 

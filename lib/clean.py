@@ -13,7 +13,7 @@ import orjson
 
 import cli
 from files import remove_temporary_files
-from stage import LOCK, MANIFEST_SUFFIX
+from stage import LOCK_PREFIX, MANIFEST_SUFFIX
 
 
 def clean_folder(folder: Path) -> int:
@@ -28,7 +28,8 @@ def clean_folder(folder: Path) -> int:
                 removed += (folder / output).exists()
                 (folder / output).unlink(missing_ok=True)
         manifest.unlink()
-    (folder / LOCK).unlink(missing_ok=True)
+    for lock in folder.glob(f"{LOCK_PREFIX}*"):
+        lock.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
     return removed

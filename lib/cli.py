@@ -46,6 +46,8 @@ def parser_for(description: str, *flags: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    # lib/current.py alone asks a stage to check without doing anything.
+    parser.set_defaults(only_check=False)
     for flag in flags:
         default, text = _ARGUMENTS[flag]
         shown = f"{text} (default: {_from_here(default)})" if default else text
@@ -76,6 +78,15 @@ def add_ties(parser: argparse.ArgumentParser) -> None:
         default="competition",
         choices=["competition", "dense"],
         help="ranks after a tie: 1, 1, 3 or 1, 1, 2 (default: competition)",
+    )
+
+
+def add_skip_invalid(parser: argparse.ArgumentParser) -> None:
+    """Let a script go on without files that are invalid."""
+    parser.add_argument(
+        "--skip-invalid",
+        action="store_true",
+        help="succeed if any run is valid; invalid files are listed all the same",
     )
 
 

@@ -6,9 +6,8 @@ so that equal scores are equal; they become floats only when they are written.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from statistics import mean
 
 Confusion = dict[str, dict[str, int]]
 
@@ -59,6 +58,11 @@ def ratio(part: int, whole: int) -> Fraction | None:
     return Fraction(part, whole) if whole else None
 
 
+def mean(values: Sequence[Fraction]) -> Fraction:
+    """Return the exact mean. Raises ZeroDivisionError for no values."""
+    return sum(values, Fraction(0)) / len(values)
+
+
 def accuracy(matrix: Confusion) -> Fraction:
     """Return the share of pairs whose predicted label is the gold label.
 
@@ -71,10 +75,10 @@ def macro_recall(matrix: Confusion) -> Fraction:
     """Return the mean, over the labels that the gold uses, of true positives / gold instances.
 
     Also called balanced accuracy (Brodersen et al., 2010). A label without gold instances has
-    no recall and is left out of the mean. Raises statistics.StatisticsError without pairs.
+    no recall and is left out of the mean. Raises ZeroDivisionError for a matrix without pairs.
     """
     recalls = [ratio(row[label], sum(row.values())) for label, row in matrix.items()]
-    return mean(recall for recall in recalls if recall is not None)
+    return mean([recall for recall in recalls if recall is not None])
 
 
 def file_scores(matrices: dict[str, Confusion], profile_score: str) -> dict[str, Fraction]:
@@ -83,7 +87,7 @@ def file_scores(matrices: dict[str, Confusion], profile_score: str) -> dict[str,
     matrices: {target: confusion matrix} of the scored targets. profile_score: what the mean of
     their macro recalls is called on this data set.
     """
-    scores = {profile_score: mean(macro_recall(matrix) for matrix in matrices.values())}
+    scores = {profile_score: mean([macro_recall(matrix) for matrix in matrices.values()])}
     for target, matrix in matrices.items():
         scores[f"{target}_macro_recall"] = macro_recall(matrix)
         scores[f"{target}_accuracy"] = accuracy(matrix)

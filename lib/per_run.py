@@ -16,7 +16,7 @@ def read_results(stage: Stage, mode: str) -> list[Result]:
 
     Raises BadInput if there are none, or if one is of another label mode.
     """
-    results = [orjson.loads(data) for output, _ in stage.files() if (data := stage.intact(output))]
+    results = [orjson.loads(data) for data in stage.intact().values()]
     folder = str(stage.folder)
     if not results:
         found = "no scores"

@@ -7,11 +7,10 @@ are written.
 
 from collections.abc import Iterable
 from fractions import Fraction
-from statistics import mean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from campaign import Config
-from counting import file_scores, weighted_mean
+from counting import file_scores, mean, weighted_mean
 from names import natural_key
 from per_run import Result
 from problems import plural
@@ -148,7 +147,7 @@ def rank_mean(
             language: exact_scores(by_language[language], config)[name] for language in languages
         }
         single = {f"{name}_{language}": value for language, value in scores.items()}
-        row = {"team": team, "run": run, score: mean(scores.values())}
+        row = {"team": team, "run": run, score: mean(list(scores.values()))}
         rows.append(row | (single if len(languages) > 1 else {}))
     columns = list(rows[0]) if rows else ["team", "run", score]
     table = ranked(_table(rows, columns), score, ties, descending=True)

@@ -15,40 +15,23 @@ from typing import Any
 
 import orjson
 
-from campaign import VERSION, BadInput, Config
-from cli import EXIT_BAD_INPUT, EXIT_OK, print_problems
-from data_repo import DataRepo
+from campaign import VERSION, BadInput
+from cli import EXIT_BAD_INPUT, EXIT_OK
 from files import digest_of_values, json_bytes
 from problems import ERROR, Problem, is_error, plural
-from stage import Product, Stage, code_digest
+from stage import Product, Stage, Stale
 
 Entry = dict[str, Any]
 
 
-def reusable(previous: dict[str, Entry], file: str, digests: dict[str, str | None]) -> Entry | None:
-    """Return the previous entry of a file if all that it rests on is still the same.
-
-    Only of a valid file: what is wrong with another may depend on the files around it.
-    """
-    entry = previous.get(file)
-    is_same = entry is not None and entry["valid"] and entry["digests"] == digests
-    return entry if is_same else None
-
-
-def entry_of(
-    file: str,
-    kind: str,
-    problems: list[Problem],
-    digests: dict[str, str | None] | None = None,
-    **facts: Any,
-) -> Entry:
-    """Return the entry of a file: what it is, what it rests on, what is wrong with it."""
+def entry_of(file: str, kind: str, problems: list[Problem], **facts: Any) -> Entry:
+    """Return the entry of a file: what it is and what is wrong with it."""
     return {
         "file": file,
         "kind": kind,
         "valid": not any(map(is_error, problems)),
         **facts,
-        "digests": digests or {},
+        "digests": {},
         "problems": [problem._asdict() for problem in problems],
     }
 
@@ -63,11 +46,6 @@ def nothing_in(folder: Path, what: str, variable: str) -> Entry:
     return entry_of("", "folder", [problem])
 
 
-def rules_digest(config: Config, repo: DataRepo) -> str:
-    """Return a digest of what decides how a file is judged: configuration, schema, code."""
-    return digest_of_values([config.digest, repo.digest, code_digest()])
-
-
 def problems_of(entries: list[Entry]) -> list[Problem]:
     """Return the problems of all entries, errors before warnings, else in order of file."""
     problems = [Problem(**problem) for entry in entries for problem in entry["problems"]]
@@ -75,24 +53,52 @@ def problems_of(entries: list[Entry]) -> list[Problem]:
 
 
 class Report:
-    """``<name>.json`` in the validation folder."""
+    """``<name>.json`` in the validation folder, with the entries of its last version."""
 
-    def __init__(self, name: str, results: Path) -> None:
+    def __init__(self, name: str, results: Path, code: str, *, only_check: bool = False) -> None:
+        """Read the last version, if it is there and unaltered.
+
+        code: digest of the code that judges the files. only_check: write nothing, and raise
+        Stale where something would have to be judged or written.
+        """
         self._name = name
-        self.file = f"{name}.json"
+        self._code = code
+        self._only_check = only_check
         self._stage = Stage(name, results / "validation")
+        data = self._stage.intact().get(self.file)
+        entries = orjson.loads(data)["files"] if data else []
+        self._previous = {entry["file"]: entry for entry in entries}
+        self.made: set[str] = set()
 
-    def previous(self) -> dict[str, Entry]:
-        """Return the entries of the last report by file; {} if it is gone or was altered."""
-        data = self._stage.intact(self.file)
-        return {entry["file"]: entry for entry in orjson.loads(data)["files"]} if data else {}
+    @property
+    def file(self) -> str:
+        """Return the name of the report's file."""
+        return f"{self._name}.json"
 
-    def write(self, campaign: str, entries: list[Entry]) -> bool:
-        """Write the report if it says anything new, and tell whether it did."""
+    def entry(self, file: str, digests: dict[str, str | None], make: Callable[[], Entry]) -> Entry:
+        """Return the previous entry of a file if all that it rests on is the same, or make it.
+
+        digests: of all that the entry rests on but the code. Only the entry of a valid file is
+        kept: what is wrong with another may depend on the files around it.
+        """
+        digests = {**digests, "code": self._code}
+        previous = self._previous.get(file)
+        if previous and previous["valid"] and previous["digests"] == digests:
+            return previous
+        if self._only_check:
+            raise Stale(file)
+        self.made.add(file)
+        return make() | {"digests": digests}
+
+    def write(self, campaign: str, entries: list[Entry]) -> None:
+        """Write the report if it says anything new."""
         report = {"campaign": campaign, "version": VERSION, "files": entries}
-        inputs = {"entries": digest_of_values(entries)}
-        product = Product([self.file], inputs, lambda: {self.file: json_bytes(report)})
-        return bool(self._stage.refresh({self._name: product}).built)
+        product = Product(
+            [self.file],
+            {"entries": digest_of_values(entries)},
+            lambda: {self.file: json_bytes(report)},
+        )
+        self._stage.refresh({self._name: product}, self._code, only_check=self._only_check)
 
 
 def read_report(results: Path, name: str, target: str) -> list[Entry]:
@@ -116,25 +122,26 @@ def read_report(results: Path, name: str, target: str) -> list[Entry]:
 def tell(
     title: str,
     entries: list[Entry],
+    made: set[str],
     rows: Callable[[], tuple[list[str], list[list[object]]]],
-    *,
-    warnings: bool,
 ) -> int:
     """Print problems and, where there are any, a summary table; return the exit status.
 
-    title: what was validated. rows: returns header and rows of the table, for when it is
-    needed. warnings: whether to print them; they are counted in any case.
+    title: what was validated. made: files that were judged in this call; of the others only
+    errors are printed again, while their warnings are just counted. rows: returns header and
+    rows of the table, for when it is needed.
     """
     problems = problems_of(entries)
     errors = [problem for problem in problems if is_error(problem)]
-    print_problems(problems if warnings else errors)
-    if (problems and warnings) or errors:
+    shown = [problem for problem in problems if is_error(problem) or problem.file in made]
+    if shown:
         from tabulate import tabulate  # noqa: PLC0415  (only where there is something to tell)
 
         header, cells = rows()
-        print(tabulate(cells, header, tablefmt="simple", disable_numparse=True), file=sys.stderr)
-    counted = sum(entry["valid"] and bool(entry["digests"]) for entry in entries)
-    summary = [f"{counted} valid", plural(len(errors), "error")]
-    summary.append(plural(len(problems) - len(errors), "warning"))
-    print(f"{title}: {', '.join(summary)}")
+        table = tabulate(cells, header, tablefmt="simple", disable_numparse=True)
+        # In one piece, since another stage may print at the same time.
+        print("\n".join([*(problem.text() for problem in shown), table]), file=sys.stderr)
+    valid = sum(entry["valid"] and bool(entry["digests"]) for entry in entries)
+    counts = [plural(len(errors), "error"), plural(len(problems) - len(errors), "warning")]
+    print(f"{title}: {valid} valid, {', '.join(counts)}")
     return EXIT_BAD_INPUT if errors else EXIT_OK

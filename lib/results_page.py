@@ -194,43 +194,27 @@ class _Links:
     def __init__(
         self, found: Findings, diagnostics_of: Callable[[str], list[tuple[str, str]]]
     ) -> None:
-        self._found = found
-        self._diagnostics_of = diagnostics_of
-        self._language = {
-            entry["file"]: entry["language"]
-            for entry in found.references
-            if entry["kind"] == names.REFERENCE
+        self._means = found.config.facts["rankings"]["means"]
+        self._references = {
+            entry["file"]: entry for entry in found.references if entry["kind"] == names.REFERENCE
         }
-        self._dataset = {
-            entry["file"]: (entry["dataset"], entry["split"])
-            for entry in found.references
-            if entry["kind"] == names.REFERENCE
-        }
+        self._links: dict[tuple[str, str], dict[str, str]] = {}
+        for entry in _valid_runs(found):
+            files = diagnostics_of(entry["file"])
+            links = " ".join(link(text, f"{found.diagnostics}/{name}") for text, name in files)
+            of_run = self._links.setdefault((entry["team"], entry["run"]), {})
+            of_run[entry["reference"]] = links
 
     def of(self, row: Row, about: dict[str, Any]) -> str:
         """Return the links of one row: one pair of files, or one pair for each language."""
-        own = [
-            entry
-            for entry in _valid_runs(self._found)
-            if (entry["team"], entry["run"]) == (row["team"], row["run"])
-        ]
+        links = self._links[row["team"], row["run"]]
         if "reference" in about:
-            file = next(entry["file"] for entry in own if entry["reference"] == about["reference"])
-            return self._pair(file)
-        chosen = [entry for entry in own if self._belongs(entry["reference"], about)]
+            return links[about["reference"]]
+        facts = self._means[about["of"]] if about["kind"] == "efficiency" else about
         return "<br>".join(
-            f"{self._language[entry['reference']]}: {self._pair(entry['file'])}" for entry in chosen
-        )
-
-    def _belongs(self, reference: str, about: dict[str, Any]) -> bool:
-        means = self._found.config.facts["rankings"]["means"]
-        facts = means[about["of"]] if about["kind"] == "efficiency" else about
-        return self._dataset[reference] == (facts["dataset"], facts["split"])
-
-    def _pair(self, file: str) -> str:
-        return " ".join(
-            link(caption, f"{self._found.diagnostics}/{name}")
-            for caption, name in self._diagnostics_of(file)
+            f"{self._references[reference]['language']}: {text}"
+            for reference, text in links.items()
+            if all(self._references[reference][key] == facts[key] for key in ("dataset", "split"))
         )
 
 

@@ -20,7 +20,7 @@ from data_repo import DataRepo
 from files import digest_of_values, json_bytes
 from problems import Problem, plural
 from reports import Entry, read_report
-from stage import Product, Stage, exclusive
+from stage import Product, Stage, code_digest, holding
 
 
 def count_run(
@@ -185,14 +185,19 @@ def main(arguments: argparse.Namespace) -> int:
     """Score the runs of the command line, or all; return the exit status."""
     config = load_config(arguments.config)
     cli.require_mode(arguments.at_label_mode, config)
-    with exclusive(arguments.results_dir):
+    with holding(arguments.results_dir, "score", reads=["references", "submissions", "info"]):
         report = read_report(arguments.results_dir, "submissions", "validate-submissions")
         valid = {e["file"]: e for e in report if e["kind"] == names.RUN and e["valid"]}
         requested = _requested(arguments.runs, arguments.submissions_dir, valid)
         scorer = _Scorer(arguments, config)
         products = {file: scorer.product(valid[file]) for file in requested or valid}
         stage = Stage("score", arguments.per_run_dir)
-        outcome = stage.refresh(products, only_these=not requested)
+        outcome = stage.refresh(
+            products,
+            code_digest(__file__),
+            only_these=not requested,
+            only_check=arguments.only_check,
+        )
     print(f"scores: {plural(len(products), 'run')}, {outcome.summary('scored')}")
     return cli.EXIT_OK
 

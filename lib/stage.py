@@ -13,9 +13,10 @@ next time what it may have left behind, and touches no file that it did not make
 import contextlib
 import fcntl
 import os
+import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ from files import (
 )
 
 MANIFEST_SUFFIX = ".manifest.json"
-LOCK = ".lock"
+LOCK_PREFIX = ".lock-"
 _PATIENCE_SECONDS = 2.0
 
 
@@ -59,6 +60,10 @@ class Outcome(NamedTuple):
         return f"{len(self.built)} {done}, {len(self.removed)} removed"
 
 
+class Stale(Exception):
+    """Something needs to be done, found where only a check was asked for."""
+
+
 class Stage:
     """One stage's folder and its manifest ``<name>.manifest.json``."""
 
@@ -76,28 +81,39 @@ class Stage:
             if output[1]
         )
 
-    def intact(self, output: str) -> bytes | None:
-        """Return the bytes of an output if they are those that this stage wrote."""
-        recorded = dict(self.files()).get(output)
-        try:
-            data = (self.folder / output).read_bytes()
-        except OSError:
-            return None
-        return data if digest(data) == recorded else None
+    def intact(self) -> dict[str, bytes]:
+        """Return the content of each output that still is what this stage wrote, by file name."""
+        contents = {}
+        for output, recorded_digest in self.files():
+            with contextlib.suppress(OSError):
+                data = (self.folder / output).read_bytes()
+                if digest(data) == recorded_digest:
+                    contents[output] = data
+        return contents
 
-    def refresh(self, products: dict[str, Product], *, only_these: bool = True) -> Outcome:
+    def refresh(
+        self,
+        products: dict[str, Product],
+        code: str,
+        *,
+        only_these: bool = True,
+        only_check: bool = False,
+    ) -> Outcome:
         """Bring the folder up to date with the products, by name, and say what was done.
 
-        only_these: whether products that are not named are to be removed; False for a caller
-        that was asked for some of many. Raises OSError where the folder cannot be written.
+        code: digest of the code that builds them. only_these: whether products that are not
+        named are to be removed; False for a caller that was asked for some of many. only_check:
+        write nothing, and raise Stale if there is something to do. Raises OSError where the
+        folder cannot be written.
         """
-        code = code_digest()
         wanted = {
             name: {"inputs": {**product.inputs, "code": code}, "outputs": product.outputs}
             for name, product in products.items()
         }
         stale = [name for name, record in wanted.items() if not self._is_current(name, record)]
         gone = sorted(self._recorded.keys() - products.keys()) if only_these else []
+        if only_check and (stale or gone):
+            raise Stale(", ".join(stale + gone))
         if self.folder.is_dir():
             remove_temporary_files(self.folder)
         if not stale and not gone:
@@ -168,43 +184,60 @@ def _read_manifest(path: Path) -> dict[str, dict]:
         return {}
 
 
-def code_digest() -> str:
-    """Return a digest of the project's modules that this process has loaded, and the release."""
-    sources = {
-        Path(file)
-        for module in list(sys.modules.values())
-        if (file := getattr(module, "__file__", None)) and Path(file).parent == LIB
-    }
-    return digest_of_values([VERSION, *(digest_of_file(path) for path in sorted(sources))])
+def code_digest(script: str) -> str:
+    """Return a digest of a script of lib/ with the project's modules that it stands on.
+
+    script: its ``__file__``. The modules are those that it imports, directly or through others,
+    at the beginning of a line; the release number counts as code, too.
+    """
+    sources: dict[str, bytes] = {}
+    waiting = [Path(script).stem]
+    while waiting:
+        module = waiting.pop()
+        path = LIB / f"{module}.py"
+        if module not in sources and path.is_file():
+            sources[module] = path.read_bytes()
+            waiting += [name.decode() for name in _IMPORT.findall(sources[module])]
+    return digest_of_values(
+        [VERSION, sorted((name, digest(code)) for name, code in sources.items())]
+    )
+
+
+_IMPORT = re.compile(rb"^(?:import|from) (\w+)", re.MULTILINE)
 
 
 @contextlib.contextmanager
-def exclusive(results: Path) -> Iterator[None]:
-    """Hold the results folder for one stage at a time; wait, and say so, while another has it.
+def holding(results: Path, writes: str, reads: Sequence[str] = ()) -> Iterator[None]:
+    """Hold the folder of one stage for writing and those of earlier stages for reading.
 
-    The lock goes with the process, however it ends. Raises OSError if the folder cannot be made.
+    Another make that works in the same results folder waits meanwhile, and says so after a
+    while. writes, reads: names of stages, reads in the order in which the stages run: all
+    processes lock in that order, so that they cannot wait for each other in a circle. A lock
+    goes with its process, however that ends. Raises OSError if the folder cannot be made.
     """
     results.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(results / LOCK, os.O_CREAT | os.O_RDWR, 0o666)
-    try:
-        _wait_for(descriptor, results)
+    with contextlib.ExitStack() as stack:
+        for stage in (*reads, writes):
+            path = results / f"{LOCK_PREFIX}{stage}"
+            descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+            stack.callback(os.close, descriptor)
+            _wait_for(descriptor, fcntl.LOCK_EX if stage == writes else fcntl.LOCK_SH, results)
         yield
-    finally:
-        os.close(descriptor)
 
 
-def _wait_for(descriptor: int, results: Path) -> None:
+def _wait_for(descriptor: int, kind: int, results: Path) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not _lock(descriptor) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    if not _lock(descriptor):
-        print(f"{results} is in use by another make; waiting for it", file=sys.stderr)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    while not _lock(descriptor, kind):
+        if time.monotonic() > deadline:
+            print(f"{results} is in use by another make; waiting for it", file=sys.stderr)
+            fcntl.flock(descriptor, kind)
+            return
+        time.sleep(0.01)
 
 
-def _lock(descriptor: int) -> bool:
+def _lock(descriptor: int, kind: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -8,16 +8,17 @@ A run without an info file only earns a warning: its sizes count as unknown.
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import cli
 import names
 import strict_json
 from campaign import Config, load_config, load_teams
-from files import digest, digest_of_values
+from files import digest
 from problems import WARNING, Problem, quote
-from reports import Entry, Report, entry_of, read_report, reusable, tell
-from stage import code_digest, exclusive
+from reports import Entry, Report, entry_of, read_report, tell
+from stage import code_digest, holding
 
 MISSING = "missing"
 
@@ -71,13 +72,13 @@ def misnamed_info(file: str, naming: names.Naming, references: list[str]) -> Pro
     return Problem(names.display(file), None, "", found, expected, "rename it")
 
 
-def _info_entry(file: str, data: bytes, run: str | None, digests: dict, config: Config) -> Entry:
+def _info_entry(file: str, data: bytes, run: str | None, config: Config) -> Entry:
     """Return the entry of one info file; run: name of its run, None where that is not there."""
     values, problems = check_info(file, data, config.facts["info"])
     if run is None:
         found = "an info file without its run"
         problems.append(Problem(file, None, "", found, "both", "add the run or remove this"))
-    return entry_of(file, names.INFO, problems, digests, values=values)
+    return entry_of(file, names.INFO, problems, values=values)
 
 
 def _missing_entry(run: names.Run) -> Entry:
@@ -89,35 +90,34 @@ def _missing_entry(run: names.Run) -> Entry:
 
 def main(arguments: argparse.Namespace) -> int:
     """Validate the info files of the folder; return the exit status."""
-    with exclusive(arguments.results_dir):
+    with holding(arguments.results_dir, "info", reads=["references"]):
         config = load_config(arguments.config)
         naming = names.naming_of(config, load_teams(arguments.teams))
         listed = names.list_submissions(arguments.submissions_dir, naming)
         runs = {found.file for found in listed if found.kind == names.RUN}
         infos = {found.run.file for found in listed if found.kind == names.INFO}
-        report = Report("info", arguments.results_dir)
-        previous = report.previous()
+        code = code_digest(__file__)
+        report = Report("info", arguments.results_dir, code, only_check=arguments.only_check)
         references = [
             Path(entry["file"]).stem
             for entry in read_report(arguments.results_dir, "references", "validate-reference")
             if entry["kind"] == names.REFERENCE
         ]
-        rules = digest_of_values([config.digest, code_digest()])
         entries = []
         for found in listed:
             if found.kind == names.INFO:
                 run = found.run.file if found.run.file in runs else None
                 data = (arguments.submissions_dir / found.file).read_bytes()
-                digests = {"info": digest(data), "run": run, "rules": rules}
-                entry = reusable(previous, found.file, digests)
-                entries.append(entry or _info_entry(found.file, data, run, digests, config))
+                digests = {"info": digest(data), "run": run, "config": config.digest}
+                make = partial(_info_entry, found.file, data, run, config)
+                entries.append(report.entry(found.file, digests, make))
             elif found.kind == names.MISNAMED and names.looks_like_info(found.file):
                 problem = misnamed_info(found.file, naming, references)
                 entries.append(entry_of(names.display(found.file), found.kind, [problem]))
             elif found.kind == names.RUN and found.file not in infos:
                 entries.append(_missing_entry(found.run))
-        changed = report.write(config.facts["campaign"], entries)
-        status = tell("info files", entries, lambda: _table(entries), warnings=changed)
+        report.write(config.facts["campaign"], entries)
+        status = tell("info files", entries, report.made, lambda: _table(entries))
         return cli.EXIT_OK if arguments.skip_invalid else status
 
 
@@ -132,9 +132,5 @@ def _table(entries: list[Entry]) -> tuple[list[str], list[list[object]]]:
 
 if __name__ == "__main__":
     parser = cli.parser_for(__doc__, "--submissions-dir", "--results-dir", "--config", "--teams")
-    parser.add_argument(
-        "--skip-invalid",
-        action="store_true",
-        help="succeed all the same; the sizes of an invalid info file count as unknown",
-    )
+    cli.add_skip_invalid(parser)
     cli.run(parser, main)

@@ -7,7 +7,7 @@ Exits   0 if all is valid, 1 with a line for each fault of each file, 2 for wron
 """
 
 import argparse
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import cli
@@ -25,11 +25,9 @@ from reports import (
     entry_of,
     nothing_in,
     read_report,
-    reusable,
-    rules_digest,
     tell,
 )
-from stage import exclusive
+from stage import code_digest, holding
 
 
 def misnamed_run(
@@ -63,9 +61,7 @@ def validate_references(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     repo = DataRepo(arguments.data_repo, config.facts["schema"])
     checker = Checker(config, repo)
-    report = Report("references", arguments.results_dir)
-    previous = report.previous()
-    rules = rules_digest(config, repo)
+    report = _report(arguments)
     entries = []
     for listed in names.list_references(arguments.reference_dir, names.naming_of(config, {})):
         if listed.kind != names.REFERENCE:
@@ -73,18 +69,22 @@ def validate_references(arguments: argparse.Namespace) -> int:
             continue
         path = arguments.reference_dir / listed.file
         file = File(listed.file, path, path.read_bytes())
-        digests = {"reference": digest(file.data), "rules": rules}
-        entry = reusable(previous, file.name, digests)
-        entries.append(entry or _reference_entry(listed.reference, file, digests, checker, config))
+        digests = {
+            "reference": digest(file.data),
+            "config": config.digest,
+            "data_repo": repo.digest,
+        }
+        make = partial(_reference_entry, listed.reference, file, checker, config)
+        entries.append(report.entry(file.name, digests, make))
     entries += _clashes(entries)
     if not any(entry["kind"] == names.REFERENCE for entry in entries):
         entries.append(nothing_in(arguments.reference_dir, "gold files", "REFERENCE_DIR"))
-    changed = report.write(config.facts["campaign"], entries)
-    return tell("references", entries, lambda: _reference_table(entries), warnings=changed)
+    report.write(config.facts["campaign"], entries)
+    return tell("references", entries, report.made, lambda: _reference_table(entries))
 
 
 def _reference_entry(
-    reference: names.Reference, file: File, digests: dict, checker: Checker, config: Config
+    reference: names.Reference, file: File, checker: Checker, config: Config
 ) -> Entry:
     facts: dict[str, object] = reference._asdict()
     if reference.dataset not in config.facts["profiles"]:
@@ -96,7 +96,7 @@ def _reference_entry(
         if index:
             pairs = sum(len(pairs) for pairs in index.documents.values())
             facts |= {"documents": len(index.documents), "pairs": pairs, "labels": labels}
-    return entry_of(file.name, names.REFERENCE, problems, digests, **facts)
+    return entry_of(file.name, names.REFERENCE, problems, **facts)
 
 
 def _other_reference(listed: names.Listed, config: Config) -> Entry:
@@ -151,8 +151,8 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
         for entry in read_report(arguments.results_dir, "references", "validate-reference")
         if entry["kind"] == names.REFERENCE and entry["valid"]
     }
-    report = Report("submissions", arguments.results_dir)
-    runs = _RunEntries(arguments, config, references, report.previous())
+    report = _report(arguments)
+    runs = _RunEntries(arguments, config, references, report)
     folder = names.list_submissions(arguments.submissions_dir, naming)
     taken = {listed.file for listed in folder}
     stems = [Path(file).stem for file in references]
@@ -170,11 +170,11 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
             entries.append(entry_of(shown, listed.kind, [problem]))
     if not any(entry["kind"] == names.RUN for entry in entries):
         entries.append(nothing_in(arguments.submissions_dir, "runs", "SUBMISSIONS_DIR"))
-    changed = report.write(config.facts["campaign"], entries)
+    report.write(config.facts["campaign"], entries)
     ignored = [entry["file"] for entry in entries if entry["kind"] == names.IGNORED]
     if ignored:
         print(f"ignored, neither run nor info file: {', '.join(ignored)}")
-    status = tell("runs", entries, lambda: _team_table(entries), warnings=changed)
+    status = tell("runs", entries, report.made, lambda: _team_table(entries))
     any_valid = any(entry["kind"] == names.RUN and entry["valid"] for entry in entries)
     return cli.EXIT_OK if arguments.skip_invalid and any_valid else status
 
@@ -187,15 +187,14 @@ class _RunEntries:
         arguments: argparse.Namespace,
         config: Config,
         references: dict[str, Entry],
-        previous: dict[str, Entry],
+        report: Report,
     ) -> None:
-        repo = DataRepo(arguments.data_repo, config.facts["schema"])
+        self._repo = DataRepo(arguments.data_repo, config.facts["schema"])
         self._folders = (arguments.reference_dir, arguments.submissions_dir)
         self._config = config
-        self._checker = Checker(config, repo)
+        self._checker = Checker(config, self._repo)
         self._references = references
-        self._previous = previous
-        self._rules = rules_digest(config, repo)
+        self._report = report
 
     def entry(self, run: names.Run) -> Entry:
         """Return the entry of a run, the previous one if nothing that it rests on changed."""
@@ -205,18 +204,21 @@ class _RunEntries:
         digests = {
             "run": digest(file.data),
             "reference": reference and reference["digests"]["reference"],
-            "rules": self._rules,
+            "config": self._config.digest,
+            "data_repo": self._repo.digest,
         }
-        return reusable(self._previous, run.file, digests) or self._make(run, file, digests)
+        make = self._checked if reference else self._without_reference
+        return self._report.entry(run.file, digests, partial(make, run, file))
 
-    def _make(self, run: names.Run, file: File, digests: dict) -> Entry:
-        facts = {"team": run.team, "run": run.name, "reference": run.reference.file}
-        if digests["reference"] is None:
-            found = f"a run for {run.reference.stem}, which is no valid reference"
-            there = ", ".join(Path(name).stem for name in self._references) or "none"
-            problem = Problem(file.name, None, "", found, f"one of: {there}", "rename or remove it")
-            return entry_of(file.name, names.RUN, [problem], digests, **facts)
+    def _without_reference(self, run: names.Run, file: File) -> Entry:
+        found = f"a run for {run.reference.stem}, which is no valid reference"
+        there = ", ".join(Path(name).stem for name in self._references) or "none"
+        problem = Problem(file.name, None, "", found, f"one of: {there}", "rename or remove it")
+        return entry_of(file.name, names.RUN, [problem], **_identity(run))
+
+    def _checked(self, run: names.Run, file: File) -> Entry:
         problems, index, found = self._checker.run(file, run, self._golds)
+        facts = _identity(run)
         if index and found:
             facts |= {
                 "documents": len(index.documents),
@@ -228,7 +230,7 @@ class _RunEntries:
                 },
                 "extra": {"documents": len(found.extra_documents), "pairs": found.extra_pairs},
             }
-        return entry_of(file.name, names.RUN, problems, digests, **facts)
+        return entry_of(file.name, names.RUN, problems, **facts)
 
     @cached_property
     def _golds(self) -> dict[str, Index]:
@@ -239,6 +241,19 @@ class _RunEntries:
             lines, _ = strict_json.read_lines(file, data)
             golds[Path(file).stem] = index_documents(file, lines, self._config)[0]
         return golds
+
+
+def _identity(run: names.Run) -> dict[str, object]:
+    return {"team": run.team, "run": run.name, "reference": run.reference.file}
+
+
+def _report(arguments: argparse.Namespace) -> Report:
+    return Report(
+        arguments.what,
+        arguments.results_dir,
+        code_digest(__file__),
+        only_check=arguments.only_check,
+    )
 
 
 def _team_table(entries: list[Entry]) -> tuple[list[str], list[list[object]]]:
@@ -258,7 +273,8 @@ def _team_table(entries: list[Entry]) -> tuple[list[str], list[list[object]]]:
 def main(arguments: argparse.Namespace) -> int:
     """Validate what the first argument names."""
     validate = {"references": validate_references, "submissions": validate_submissions}
-    with exclusive(arguments.results_dir):
+    reads = ["references"] if arguments.what == "submissions" else []
+    with holding(arguments.results_dir, arguments.what, reads):
         return validate[arguments.what](arguments)
 
 
@@ -273,9 +289,5 @@ if __name__ == "__main__":
         "--teams",
     )
     parser.add_argument("what", choices=["references", "submissions"])
-    parser.add_argument(
-        "--skip-invalid",
-        action="store_true",
-        help="succeed if any run is valid; invalid ones are listed all the same",
-    )
+    cli.add_skip_invalid(parser)
     cli.run(parser, main)
