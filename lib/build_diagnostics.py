@@ -200,7 +200,8 @@ def main(arguments: argparse.Namespace) -> int:
     return cli.EXIT_OK
 
 
-if __name__ == "__main__":
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the script's arguments."""
     parser = cli.parser_for(
         __doc__,
         "--reference-dir",
@@ -212,4 +213,8 @@ if __name__ == "__main__":
         "--config",
     )
     cli.add_mode(parser)
-    cli.run(parser, main)
+    return parser
+
+
+if __name__ == "__main__":
+    cli.run(command_line(), main)

@@ -172,8 +172,13 @@ def main(arguments: argparse.Namespace) -> int:
     return cli.EXIT_OK
 
 
-if __name__ == "__main__":
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the script's arguments."""
     parser = cli.parser_for(__doc__, "--results-dir", "--per-run-dir", "--rankings-dir", "--config")
     cli.add_mode(parser)
     cli.add_ties(parser)
-    cli.run(parser, main)
+    return parser
+
+
+if __name__ == "__main__":
+    cli.run(command_line(), main)

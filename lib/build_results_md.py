@@ -74,14 +74,17 @@ def main(arguments: argparse.Namespace) -> int:
             about["file"]: read_tsv(arguments.rankings_dir / about["file"])
             for about in rankings["rankings"]
         }
-        diagnostics = os.path.relpath(arguments.diagnostics_dir, path.parent)
-        found = Findings(config, teams, *reports, rankings, tables, diagnostics)
+        folders = [
+            os.path.relpath(folder, path.parent)
+            for folder in (arguments.rankings_dir, arguments.diagnostics_dir)
+        ]
+        found = Findings(config, teams, *reports, rankings, tables, *folders)
         inputs = {
             "rankings": digest_of_values(Stage("rankings", arguments.rankings_dir).files()),
             "reports": digest_of_values(reports),
             "teams": digest_of_values({key: team._asdict() for key, team in teams.items()}),
             "config": config.digest,
-            "diagnostics": diagnostics,
+            "folders": digest_of_values(folders),
         }
         build = {"page": Product([path.name], inputs, lambda: {path.name: _page(found)})}
         stage = Stage("results-md", path.parent, manifest_folder=arguments.results_dir)
@@ -92,7 +95,8 @@ def main(arguments: argparse.Namespace) -> int:
     return cli.EXIT_OK
 
 
-if __name__ == "__main__":
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the script's arguments."""
     parser = cli.parser_for(
         __doc__,
         "--results-dir",
@@ -104,4 +108,8 @@ if __name__ == "__main__":
     )
     cli.add_mode(parser)
     cli.add_ties(parser)
-    cli.run(parser, main)
+    return parser
+
+
+if __name__ == "__main__":
+    cli.run(command_line(), main)

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from campaign import DEFAULT_CONFIG, DEFAULT_TEAMS, BadInput, Config
@@ -90,12 +90,17 @@ def add_skip_invalid(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], int]) -> None:
+def run(
+    parser: argparse.ArgumentParser,
+    main: Callable[[argparse.Namespace], int],
+    words: Sequence[str] | None = None,
+) -> None:
     """Parse the arguments, run a script, and leave with its exit status.
 
-    A user's mistake becomes lines on standard error: status 1 for bad input, 2 for usage.
+    words: the arguments, those of the process if None. A user's mistake becomes lines on
+    standard error: status 1 for bad input, 2 for wrong usage.
     """
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     for name, folder in _SUBFOLDERS.items():
         if getattr(arguments, name, ...) is None:
             setattr(arguments, name, arguments.results_dir / folder)

@@ -54,7 +54,8 @@ def main(arguments: argparse.Namespace) -> int:
     return cli.EXIT_OK
 
 
-if __name__ == "__main__":
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the script's arguments."""
     parser = cli.parser_for(
         __doc__,
         "--reference-dir",
@@ -72,4 +73,8 @@ if __name__ == "__main__":
     cli.add_ties(parser)
     cli.add_skip_invalid(parser)
     parser.set_defaults(only_check=True, runs=[])
-    cli.run(parser, main)
+    return parser
+
+
+if __name__ == "__main__":
+    cli.run(command_line(), main)

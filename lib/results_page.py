@@ -18,8 +18,8 @@ class Findings(NamedTuple):
     """All that the page is made of.
 
     references, runs, infos: entries of the three validation reports. rankings: content of
-    rankings.json. tables: {ranking file: rows as text}. diagnostics: relative path from the
-    page to the folder of the diagnostics.
+    rankings.json. tables: {ranking file: rows as text}. rankings_folder, diagnostics: relative
+    paths from the page to the folders of the rankings and of the diagnostics.
     """
 
     config: Config
@@ -29,6 +29,7 @@ class Findings(NamedTuple):
     infos: list[Entry]
     rankings: dict[str, Any]
     tables: dict[str, list[Row]]
+    rankings_folder: str
     diagnostics: str
 
 
@@ -69,7 +70,8 @@ def _is_organizer(team: str, found: Findings) -> bool:
 def _team(team: str, found: Findings) -> str:
     """Return a team as tables show it: its name, with the id behind it where they differ."""
     name = found.teams[team].name if team in found.teams else team
-    return escape(team) if name == team else f"{escape(name)} ({escape(team)})"
+    is_same = name.casefold() == team.casefold()
+    return escape(name) if is_same else f"{escape(name)} ({escape(team)})"
 
 
 def _summary(found: Findings) -> str:
@@ -246,7 +248,8 @@ def _ranking(about: dict[str, Any], found: Findings, links: _Links) -> list[str]
         )
         parts.append(f"Left out: {reasons}.")
     parts += [f"Note: {escape(note)}" for note in about["notes"]]
-    parts.append(f"All digits: {code(about['file'])}.")
+    target = f"{found.rankings_folder}/{about['file']}"
+    parts.append(f"All digits: {link(about['file'], target)}")
     return parts
 
 

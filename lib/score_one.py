@@ -202,7 +202,8 @@ def main(arguments: argparse.Namespace) -> int:
     return cli.EXIT_OK
 
 
-if __name__ == "__main__":
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the script's arguments."""
     parser = cli.parser_for(
         __doc__,
         "--reference-dir",
@@ -214,4 +215,8 @@ if __name__ == "__main__":
     )
     cli.add_mode(parser)
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="runs to score")
-    cli.run(parser, main)
+    return parser
+
+
+if __name__ == "__main__":
+    cli.run(command_line(), main)

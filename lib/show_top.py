@@ -43,8 +43,12 @@ def main(arguments: argparse.Namespace) -> int:
     return cli.EXIT_OK
 
 
-if __name__ == "__main__":
-    parser = cli.parser_for(
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the script's arguments."""
+    return cli.parser_for(
         __doc__, "--results-dir", "--rankings-dir", "--diagnostics-dir", "--results-md"
     )
-    cli.run(parser, main)
+
+
+if __name__ == "__main__":
+    cli.run(command_line(), main)

@@ -130,7 +130,12 @@ def _table(entries: list[Entry]) -> tuple[list[str], list[list[object]]]:
     return ["info files", "files", "accepted", "invalid"], rows
 
 
-if __name__ == "__main__":
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the script's arguments."""
     parser = cli.parser_for(__doc__, "--submissions-dir", "--results-dir", "--config", "--teams")
     cli.add_skip_invalid(parser)
-    cli.run(parser, main)
+    return parser
+
+
+if __name__ == "__main__":
+    cli.run(command_line(), main)

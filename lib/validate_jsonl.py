@@ -278,7 +278,8 @@ def main(arguments: argparse.Namespace) -> int:
         return validate[arguments.what](arguments)
 
 
-if __name__ == "__main__":
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the script's arguments."""
     parser = cli.parser_for(
         __doc__,
         "--reference-dir",
@@ -290,4 +291,8 @@ if __name__ == "__main__":
     )
     parser.add_argument("what", choices=["references", "submissions"])
     cli.add_skip_invalid(parser)
-    cli.run(parser, main)
+    return parser
+
+
+if __name__ == "__main__":
+    cli.run(command_line(), main)
