@@ -4,6 +4,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import orjson
+
 import names
 from campaign import VERSION, Config, Team
 from files import digest_of_values
@@ -77,7 +79,7 @@ def _team(team: str, found: Findings) -> str:
 def _summary(found: Findings) -> str:
     teams = [team for team in _team_ids(found) if not _is_organizer(team, found)]
     organizers = [team for team in _team_ids(found) if _is_organizer(team, found)]
-    entries = f" and {len(organizers)} of the organizers" if organizers else ""
+    entries = f" and {len(organizers)} organizer entries" if organizers else ""
     references = [entry for entry in found.references if entry["kind"] == names.REFERENCE]
     return (
         f"{plural(len(_valid_runs(found)), 'run file')} of {plural(len(teams), 'team')}{entries},"
@@ -127,9 +129,11 @@ def _definitions(found: Findings) -> list[str]:
         )
         items.append(f"{code(f'{target}_accuracy')} = correct pairs / all pairs; for information.")
     for profile in profiles.values():
-        parts = ", ".join(f"{target}_macro_recall" for target in profile["targets"])
-        said = f"mean({parts})" if len(profile["targets"]) > 1 else parts
-        items.append(f"{code(profile['score'])} = {said}, on the {profile['title']}.")
+        parts = " and ".join(code(f"{target}_macro_recall") for target in profile["targets"])
+        said = f"mean of {parts}" if len(profile["targets"]) > 1 else parts
+        others = [code(target) for target in targets if target not in profile["targets"]]
+        unscored = f", where {' and '.join(others)} is not evaluated" if others else ""
+        items.append(f"{code(profile['score'])} = {said}, on the {profile['title']}{unscored}.")
     items += _definitions_of_rankings(found)
     ties = {"competition": "1, 1, 3", "dense": "1, 1, 2"}[found.rankings["ties"]]
     lines.append("\n".join(f"- {item}" for item in items))
@@ -159,7 +163,7 @@ def _definitions_of_rankings(found: Findings) -> list[str]:
         if key in shown:
             total = sum(profile["weights"].values())
             terms = " + ".join(
-                f"{Fraction(weight, total)} rank_{quantity}"
+                f"{Fraction(weight, total)} {code(f'rank_{quantity}')}"
                 for quantity, weight in profile["weights"].items()
             )
             items.append(f"{code(profile['score'])} in “{profile['title']}” = {terms}.")
@@ -203,7 +207,8 @@ class _Links:
         self._links: dict[tuple[str, str], dict[str, str]] = {}
         for entry in _valid_runs(found):
             files = diagnostics_of(entry["file"])
-            links = " ".join(link(text, f"{found.diagnostics}/{name}") for text, name in files)
+            # Unbreakable spaces keep a run's links on one line of a narrow cell.
+            links = "&nbsp;".join(link(text, f"{found.diagnostics}/{name}") for text, name in files)
             of_run = self._links.setdefault((entry["team"], entry["run"]), {})
             of_run[entry["reference"]] = links
 
@@ -214,7 +219,7 @@ class _Links:
             return links[about["reference"]]
         facts = self._means[about["of"]] if about["kind"] == "efficiency" else about
         return "<br>".join(
-            f"{self._references[reference]['language']}: {text}"
+            f"{self._references[reference]['language']}:&nbsp;{text}"
             for reference, text in links.items()
             if all(self._references[reference][key] == facts[key] for key in ("dataset", "split"))
         )
@@ -257,7 +262,7 @@ def _cell(column: str, text: str, found: Findings, sizes: list[str]) -> str:
     if column == "team":
         return _team(text, found)
     if column in sizes:
-        return f"{int(text):,}" if text.isdigit() else text
+        return f"{orjson.loads(text):,}" if text else ""
     if column == "run" or column.startswith("rank"):
         return text
     return f"{float(text):.4f}" if text else ""
