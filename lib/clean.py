@@ -1,19 +1,16 @@
 """Remove what the stages wrote, and nothing else.
 
 Reads   the manifests in the given folders
-Writes  nothing; removes the files that the manifests name, the manifests, temporary files of an
-        interrupted stage, and folders that are empty after that
+Writes  nothing; removes the files that the manifests name and what an interrupted stage left of
+        them, the manifests, locks, and folders that are empty after that
 Exits   0, 1 if a file cannot be removed, 2 for wrong usage
 """
 
 import argparse
 from pathlib import Path
 
-import orjson
-
 import cli
-from files import remove_temporary_files
-from stage import LOCK_PREFIX, MANIFEST_SUFFIX
+from stage import LOCK_PREFIX, MANIFEST_SUFFIX, Stage
 
 
 def clean_folder(folder: Path) -> int:
@@ -21,13 +18,8 @@ def clean_folder(folder: Path) -> int:
     if not folder.is_dir():
         return 0
     removed = 0
-    remove_temporary_files(folder)
     for manifest in sorted(folder.glob(f"*{MANIFEST_SUFFIX}")):
-        for record in orjson.loads(manifest.read_bytes()).values():
-            for output in record["outputs"]:
-                removed += (folder / output).exists()
-                (folder / output).unlink(missing_ok=True)
-        manifest.unlink()
+        removed += len(Stage(manifest.name.removesuffix(MANIFEST_SUFFIX), folder).remove())
     for lock in folder.glob(f"{LOCK_PREFIX}*"):
         lock.unlink()
     if not any(folder.iterdir()):
@@ -35,20 +27,22 @@ def clean_folder(folder: Path) -> int:
     return removed
 
 
+def clean_page(page: Path, results: Path) -> int:
+    """Remove the results page if its manifest names it; return how many files that were."""
+    stage = Stage("results-md", page.parent, manifest_folder=results)
+    if page.name in dict(stage.files()):
+        return len(stage.remove())
+    (results / f"results-md{MANIFEST_SUFFIX}").unlink(missing_ok=True)
+    return 0
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Clean the folders of all stages and remove the results page; return the exit status."""
     results = arguments.results_dir
-    folders = [
-        results / "validation",
-        arguments.per_run_dir,
-        arguments.rankings_dir,
-        arguments.diagnostics_dir,
-        results,
-    ]
-    removed = sum(clean_folder(folder) for folder in folders)
-    if arguments.results_md.is_file():
-        arguments.results_md.unlink()
-        removed += 1
+    removed = clean_page(arguments.results_md, results)
+    folders = [arguments.per_run_dir, arguments.rankings_dir, arguments.diagnostics_dir]
+    for folder in (results / "validation", *folders, results):
+        removed += clean_folder(folder)
     print(f"clean: {removed} files removed")
     return cli.EXIT_OK
 

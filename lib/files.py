@@ -1,12 +1,9 @@
 """Reading and writing files: digests, and whole files or none."""
 
 import hashlib
-import os
 from pathlib import Path
 
 import orjson
-
-TEMPORARY_SUFFIX = ".tmp"
 
 
 def digest(data: bytes) -> str:
@@ -65,13 +62,11 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises OSError if the folder cannot be made or written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}{TEMPORARY_SUFFIX}")
+    temporary = temporary_path(path)
     temporary.write_bytes(data)
     temporary.replace(path)
 
 
-def remove_temporary_files(folder: Path) -> None:
-    """Remove what an interrupted write_whole left in a folder."""
-    for name in os.listdir(folder):
-        if name.startswith(".") and name.endswith(TEMPORARY_SUFFIX):
-            (folder / name).unlink()
+def temporary_path(path: Path) -> Path:
+    """Return where write_whole keeps the bytes of a file until they are complete."""
+    return path.with_name(f".{path.name}.tmp")

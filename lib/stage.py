@@ -28,7 +28,7 @@ from files import (
     digest_of_file,
     digest_of_values,
     json_bytes,
-    remove_temporary_files,
+    temporary_path,
     write_whole,
 )
 
@@ -73,7 +73,7 @@ class Stage:
         self._recorded = _read_manifest(self._manifest_path)
 
     def files(self) -> list[tuple[str, str]]:
-        """Return (file name, SHA-256) of all outputs in the manifest, in order of name."""
+        """Return (file name, SHA-256) of all finished outputs in the manifest, in order of name."""
         return sorted(
             output
             for record in self._recorded.values()
@@ -90,6 +90,16 @@ class Stage:
                 if digest(data) == recorded_digest:
                     contents[output] = data
         return contents
+
+    def remove(self) -> list[str]:
+        """Remove all outputs and the manifest; return the outputs that were there."""
+        self._remove_temporary_files()
+        outputs = [output for record in self._recorded.values() for output in record["outputs"]]
+        there = [output for output in sorted(outputs) if (self.folder / output).is_file()]
+        for output in there:
+            (self.folder / output).unlink()
+        self._manifest_path.unlink(missing_ok=True)
+        return there
 
     def refresh(
         self,
@@ -114,8 +124,7 @@ class Stage:
         gone = sorted(self._recorded.keys() - products.keys()) if only_these else []
         if only_check and (stale or gone):
             raise Stale(", ".join(stale + gone))
-        if self.folder.is_dir():
-            remove_temporary_files(self.folder)
+        self._remove_temporary_files()
         if not stale and not gone:
             return Outcome([], [])
         leftovers = self._announce(wanted, stale, gone)
@@ -130,6 +139,12 @@ class Stage:
             del self._recorded[name]
         self._write_manifest()
         return Outcome(stale, gone)
+
+    def _remove_temporary_files(self) -> None:
+        """Remove what an interrupted write may have left of the files in the manifest."""
+        outputs = [output for record in self._recorded.values() for output in record["outputs"]]
+        for path in (self._manifest_path, *(self.folder / output for output in outputs)):
+            temporary_path(path).unlink(missing_ok=True)
 
     def _announce(self, wanted: dict, stale: list[str], gone: list[str]) -> set[str]:
         """Record what is about to be written; return files that nothing will need after."""
@@ -179,9 +194,14 @@ class Stage:
 
 def _read_manifest(path: Path) -> dict[str, dict]:
     try:
-        return orjson.loads(path.read_bytes())
+        recorded = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return {}
+    is_ours = isinstance(recorded, dict) and all(
+        isinstance(record, dict) and isinstance(record.get("outputs"), dict) and "inputs" in record
+        for record in recorded.values()
+    )
+    return recorded if is_ours else {}
 
 
 def code_digest(script: str) -> str:

@@ -151,6 +151,8 @@ def _paths_of_repeats(value: object, path: str) -> list[tuple[str, str, int]]:
 def _one_value_over_lines(file: str, raw_lines: list[bytes], data: bytes) -> Problem | None:
     """Recognise a file that is JSON but not JSON Lines, to say so once and not per line."""
     first = next((raw.strip() for raw in raw_lines if raw.strip()), b"")
+    if len(first) > MAX_LINE_BYTES:
+        return None
     if first.startswith(b"[") and (first == b"[" or _is_json(first)):
         found, action = "one JSON array", "write each of its elements on a line of its own"
     elif first == b"{" or (first.endswith(b",") and _starts_with_value(data)):
