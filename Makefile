@@ -35,6 +35,16 @@ AT_LABEL_MODE = TERNARY
 TIES = competition
 ## set to 1 to go on without invalid runs; the page names them
 SKIP_INVALID =
+## archives and folders that participants sent, for intake
+INBOX = data/inbox
+## what intake puts where, and what you decide
+INTAKE_MAP = data/intake-map.tsv
+## set to 1 to let intake print its plan and write nothing
+DRY_RUN =
+## set to 1 to let intake put runs in the place of different ones
+REPLACE =
+## the run, or folder or archive of runs, that check looks at
+RUN =
 ## the data repository: schema, loading, imputation
 DATA_REPO = HIPE-2026-data
 ## facts of the campaign: labels, profiles, weights
@@ -47,6 +57,7 @@ PYTHON = venv/bin/python
 # Values reach the scripts through the environment, where no character needs quoting.
 export REFERENCE_DIR SUBMISSIONS_DIR RESULTS_DIR PER_RUN_DIR RANKINGS_DIR DIAGNOSTICS_DIR
 export GT_VALIDATION_DIR RESULTS_MD AT_LABEL_MODE TIES DATA_REPO CONFIG TEAMS PYTHON
+export INBOX INTAKE_MAP RUN
 
 run = @"$$PYTHON"
 references = --reference-dir "$$REFERENCE_DIR"
@@ -61,9 +72,11 @@ config = --config "$$CONFIG"
 teams = --teams "$$TEAMS"
 mode = --at-label-mode "$$AT_LABEL_MODE"
 ties = --ties "$$TIES"
-skip = $(if $(filter-out 0 no,$(SKIP_INVALID)),--skip-invalid)
+# $(call flag,VARIABLE,--option): the option if the variable is set, and not to 0 or no.
+flag = $(if $(filter-out 0 no,$($(1))),$(2))
+skip = $(call flag,SKIP_INVALID,--skip-invalid)
 
-.PHONY: help demo test lint bench setup setup-dev clean \
+.PHONY: help demo test lint bench setup setup-dev clean intake check \
 	validate-reference validate-submissions validate-info score rankings diagnostics \
 	results-md eval-full eval-full-refresh eval-binary
 
@@ -93,6 +106,15 @@ lint: setup-dev
 ## measure the speed on a campaign of 185 runs
 bench: setup-dev
 	$(run) tests/bench.py
+
+## put the runs of participants' archives into the folder of runs
+intake: setup
+	$(run) lib/intake.py --inbox "$$INBOX" --map "$$INTAKE_MAP" $(references) $(submissions) \
+		$(config) $(teams) $(call flag,DRY_RUN,--dry-run) $(call flag,REPLACE,--replace)
+
+## check RUN before it is sent: would it be accepted, and what would be counted?
+check: setup
+	$(run) lib/check_run.py "$$RUN" --reference "$$REFERENCE_DIR" $(repository) $(config) $(teams)
 
 # The recipe of stage $(1): script and arguments $(2), unless lib/current.py found it up to date.
 stage = $(if $(filter $(1),$(CURRENT)),@:,@"$$PYTHON" lib/$(2))

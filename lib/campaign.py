@@ -85,15 +85,16 @@ _SECTIONS = {
 
 
 class Team(NamedTuple):
-    """A team or organizer entry as the results page names it."""
+    """A team or organizer entry: how pages name it, and how its archives may name it."""
 
     name: str
     affiliation: str
     organizer: bool
+    archives: tuple[str, ...] = ()
 
 
 def load_teams(path: Path) -> dict[str, Team]:
-    """Read teams.json: {team id: {"name", "affiliation", "organizer"}}, all three optional.
+    """Read teams.json: {team id: {"name", "affiliation", "organizer", "archives"}}, all optional.
 
     Returns the teams by id. An organizer entry may be called anything; teams are called
     ``team<N>`` and need no entry. Raises BadInput for a file that says anything else.
@@ -115,13 +116,20 @@ def load_teams(path: Path) -> dict[str, Team]:
             )
             continue
         for key, kind, wanted in _TEAM_KEYS:
-            if not isinstance(entry.get(key, kind()), kind):
+            value = entry.get(key, kind())
+            is_list = kind is list and isinstance(value, list)
+            if not isinstance(value, kind) or (
+                is_list and not all(isinstance(item, str) for item in value)
+            ):
                 found = quote(entry[key])
                 problems.append(
                     Problem(path.name, None, f"$[{quote(team)}].{key}", found, wanted, "")
                 )
         teams[team] = Team(
-            entry.get("name", team), entry.get("affiliation", ""), entry.get("organizer", False)
+            entry.get("name", team),
+            entry.get("affiliation", ""),
+            entry.get("organizer", False),
+            tuple(entry.get("archives", [])),
         )
     if problems:
         raise BadInput(problems)
@@ -132,6 +140,7 @@ _TEAM_KEYS = [
     ("name", str, "a string"),
     ("affiliation", str, "a string"),
     ("organizer", bool, "true or false"),
+    ("archives", list, "a list of strings"),
 ]
 
 

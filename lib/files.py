@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import IO
 
 import orjson
 
@@ -11,13 +12,21 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def digest_of_stream(stream: IO[bytes]) -> str:
+    """Return the SHA-256 of the rest of a stream as 64 hex digits, without holding it at once."""
+    running = hashlib.sha256()
+    for chunk in iter(lambda: stream.read(1 << 20), b""):
+        running.update(chunk)
+    return running.hexdigest()
+
+
 def digest_of_file(path: Path) -> str:
     """Return the SHA-256 of a file's content as 64 hex digits.
 
     Raises OSError if the file cannot be read.
     """
     with open(path, "rb") as stream:
-        return digest(stream.read())
+        return digest_of_stream(stream)
 
 
 def digest_of_values(values: object) -> str:

@@ -7,6 +7,7 @@ Info file  ``<run stem>-info.json``
 
 import re
 import stat
+import unicodedata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,12 +103,12 @@ class Naming(NamedTuple):
         references: stems of the gold files there are. Case, separators, ``_masked``, padding
         zeros and a browser's `` (1)`` are overlooked. None where nothing or several fit.
         """
-        squashed = _squash(re.sub(r" \(\d+\)|_masked", "", _without_ending(file_name)))
-        fitting = [stem for stem in references if f"-{_squash(stem)}-" in squashed]
+        squashed = squash(re.sub(r" \(\d+\)|_masked", "", _without_ending(file_name)))
+        fitting = [stem for stem in references if f"-{squash(stem)}-" in squashed]
         if not fitting:
             return None
         stem = max(fitting, key=len)
-        before, _, after = squashed.partition(f"-{_squash(stem)}-")
+        before, _, after = squashed.partition(f"-{squash(stem)}-")
         team = self._propose_team(before)
         number = re.fullmatch(r"run-?0*([1-9])", after)
         if team is None or number is None or int(number[1]) > self.max_runs:
@@ -116,7 +117,7 @@ class Naming(NamedTuple):
         return reference and Run(team, reference, int(number[1]))
 
     def _propose_team(self, squashed: str) -> str | None:
-        known = {_squash(team): team for team in sorted(self.organizers)}
+        known = {squash(team): team for team in sorted(self.organizers)}
         number = re.fullmatch(r"team-?0*([1-9][0-9]*)", squashed)
         return f"team{number[1]}" if number else known.get(squashed)
 
@@ -151,8 +152,10 @@ def _without_ending(file_name: str) -> str:
     return re.sub(r"([-_.]?info)?\.jsonl?$", "", file_name, flags=re.IGNORECASE)
 
 
-def _squash(text: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "-", text.lower())
+def squash(text: str) -> str:
+    """Return a name without what people vary: case, accents, spaces, kinds of separators."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return re.sub(r"(?:[^\w.]|_)+", "-", plain.casefold()).strip("-")
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:

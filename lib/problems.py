@@ -29,9 +29,17 @@ class Problem(NamedTuple):
     def text(self) -> str:
         """Return the problem as one line of plain text."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        path = f" {self.path}:" if self.path else ""
+        return f"{self.severity}: {place}: {self._finding()}"
+
+    def text_without_file(self) -> str:
+        """Return the line for a reader who knows which file it is about."""
+        place = "" if self.line is None else f"line {self.line}: "
+        return f"{self.severity}: {place}{self._finding()}"
+
+    def _finding(self) -> str:
+        path = f"{self.path}: " if self.path else ""
         phrases = [f"found {self.found}", f"expected {self.expected}", self.action]
-        return f"{self.severity}: {place}:{path} {'; '.join(p for p in phrases if p)}"
+        return f"{path}{'; '.join(phrase for phrase in phrases if phrase)}"
 
 
 def is_error(problem: Problem) -> bool:

@@ -31,6 +31,7 @@ from files import (
     temporary_path,
     write_whole,
 )
+from progress import progress
 
 MANIFEST_SUFFIX = ".manifest.json"
 LOCK_PREFIX = ".lock-"
@@ -69,6 +70,7 @@ class Stage:
 
     def __init__(self, name: str, folder: Path, manifest_folder: Path | None = None) -> None:
         self.folder = folder
+        self._name = name
         self._manifest_path = (manifest_folder or folder) / f"{name}{MANIFEST_SUFFIX}"
         self._recorded = _read_manifest(self._manifest_path)
 
@@ -128,7 +130,7 @@ class Stage:
         if not stale and not gone:
             return Outcome([], [])
         leftovers = self._announce(wanted, stale, gone)
-        for name in stale:
+        for name in progress(stale, self._name):
             built = products[name].build()
             self._recorded[name]["outputs"] = {
                 output: self._write(output, built[output]) for output in products[name].outputs

@@ -2,7 +2,8 @@
 
 Reads   references: REFERENCE_DIR, the schema of DATA_REPO, the configuration
         submissions: SUBMISSIONS_DIR, the references and their report, teams.json as well
-Writes  RESULTS_DIR/validation/references.json or submissions.json
+Writes  RESULTS_DIR/validation/references.json or submissions.json, with the latter <team>.txt, a
+        note for each team
 Exits   0 if all is valid, 1 with a line for each fault of each file, 2 for wrong usage
 """
 
@@ -17,8 +18,9 @@ from alignment import Index, index_documents
 from campaign import Config, load_config, load_teams
 from checks import Checker, File
 from data_repo import DataRepo, require_digest
-from files import digest
+from files import digest, digest_of_values
 from problems import Problem, quote
+from progress import progress
 from reports import (
     Entry,
     Report,
@@ -27,7 +29,8 @@ from reports import (
     read_report,
     tell,
 )
-from stage import code_digest, holding
+from stage import Product, Stage, code_digest, holding
+from team_notes import team_note
 
 
 def misnamed_run(
@@ -157,7 +160,7 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
     taken = {listed.file for listed in folder}
     stems = [Path(file).stem for file in references]
     entries = []
-    for listed in folder:
+    for listed in progress(folder, "validating"):
         shown = names.display(listed.file)
         if listed.kind == names.RUN:
             entries.append(runs.entry(listed.run))
@@ -171,12 +174,27 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
     if not any(entry["kind"] == names.RUN for entry in entries):
         entries.append(nothing_in(arguments.submissions_dir, "runs", "SUBMISSIONS_DIR"))
     report.write(config.facts["campaign"], entries)
+    write_notes(arguments, config.facts["campaign"], entries)
     ignored = [entry["file"] for entry in entries if entry["kind"] == names.IGNORED]
     if ignored:
         print(f"ignored, neither run nor info file: {', '.join(ignored)}")
     status = tell("runs", entries, report.made, lambda: _team_table(entries))
     any_valid = any(entry["kind"] == names.RUN and entry["valid"] for entry in entries)
     return cli.EXIT_OK if arguments.skip_invalid and any_valid else status
+
+
+def write_notes(arguments: argparse.Namespace, campaign: str, entries: list[Entry]) -> None:
+    """Write a note for each team on what was found in its runs."""
+    runs = [entry for entry in entries if entry["kind"] == names.RUN]
+    products = {}
+    for team in sorted({entry["team"] for entry in runs}):
+        own = [entry for entry in runs if entry["team"] == team]
+        note = team_note(campaign, team, own)
+        build = partial(lambda name, text: {name: text.encode()}, f"{team}.txt", note)
+        products[team] = Product([f"{team}.txt"], {"entries": digest_of_values(own)}, build)
+    Stage("teams", arguments.results_dir / "validation").refresh(
+        products, code_digest(__file__), only_check=arguments.only_check
+    )
 
 
 class _RunEntries:

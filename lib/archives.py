@@ -1,0 +1,246 @@
+"""What participants send: zips, tarballs and folders, read without trusting them.
+
+Nothing is unpacked under the names that an archive gives. Members are listed with harmless paths,
+and the content of those that are wanted goes to numbered files in a spool folder.
+"""
+
+import os
+import re
+import stat
+import tarfile
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from files import digest_of_stream
+from names import display
+
+MAX_MEMBERS = 10_000
+MAX_MEMBER_BYTES = 200_000_000
+MAX_TOTAL_BYTES = 2_000_000_000
+MAX_RATIO = 200
+RATIO_APPLIES_FROM = 10_000_000
+MAX_NAME_BYTES = 255
+_CHUNK = 1 << 20
+_ZIP = (".zip",)
+_TAR = (".tar.gz", ".tgz", ".tar", ".tar.xz", ".tar.bz2")
+_UNKNOWN = (".rar", ".7z", ".gz", ".xz", ".bz2", ".zst")
+
+
+class Refused(NamedTuple):
+    """The verdict on an archive that is dangerous or broken; nothing of it may be used."""
+
+    reason: str
+
+
+class _Refusal(Exception):
+    """Carries the reason from wherever it is found."""
+
+
+class Member(NamedTuple):
+    """One file of an archive or folder.
+
+    source: what it is called in messages and the protocol, ``archive.zip/path``. path: the
+    archive's name without ending and the path within it, with slashes, in composed Unicode.
+    content: its bytes in the spool, or None if it was not wanted. digest: their SHA-256.
+    note: why it could not be looked into, or "".
+    """
+
+    source: str
+    path: str
+    content: Path | None
+    digest: str | None
+    note: str = ""
+
+
+class Spool:
+    """Reads archives, keeps the wanted members, and counts towards the limits.
+
+    folder: where contents are kept, as numbered files. wanted: tells from the path of a member
+    whether its content is needed.
+    """
+
+    def __init__(self, folder: Path, wanted: Callable[[str], bool]) -> None:
+        self._folder = folder
+        self._wanted = wanted
+        self._kept = 0
+
+    def members(self, archive: Path) -> list[Member] | Refused:
+        """Return the members of an archive or folder, and those of the archives in it, one level.
+
+        Refused are paths that leave the archive, links, devices, too many or too large members,
+        and what is no archive or is damaged.
+        """
+        try:
+            return self._members(
+                archive, display(archive.name), _stem(archive.name), _Budget(), nested=False
+            )
+        except _Refusal as refusal:
+            return Refused(str(refusal))
+        except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+            return Refused(f"damaged or not what its name says: {error}")
+        except (RuntimeError, OSError) as error:  # an encrypted zip is a RuntimeError
+            return Refused(f"cannot be read: {error}")
+
+    def _members(
+        self, archive: Path, source: str, path: str, budget: "_Budget", *, nested: bool
+    ) -> list[Member]:
+        members = []
+        for name, stream in _entries(archive, budget):
+            inner_source, inner_path = f"{source}/{display(name)}", f"{path}/{name}"
+            if any(len(os.fsencode(part)) > MAX_NAME_BYTES for part in name.split("/")):
+                note = f"its name is longer than {MAX_NAME_BYTES} bytes"
+                members.append(Member(inner_source, inner_path, None, None, note))
+            elif _is_archive(name) and nested:
+                note = "an archive in an archive in an archive"
+                members.append(Member(inner_source, inner_path, None, None, note))
+            elif _is_archive(name):
+                content, _ = self._keep(stream, budget, suffix="".join(Path(name).suffixes[-2:]))
+                within = _stem(inner_path)
+                members += self._members(content, inner_source, within, budget, nested=True)
+            elif self._wanted(inner_path):
+                members.append(Member(inner_source, inner_path, *self._keep(stream, budget)))
+            else:
+                members.append(Member(inner_source, inner_path, None, None))
+        return members
+
+    def _keep(self, stream: IO[bytes], budget: "_Budget", suffix: str = "") -> tuple[Path, str]:
+        self._kept += 1
+        path = self._folder / f"{self._kept}{suffix.lower()}"
+        with open(path, "xb") as copy:
+            for chunk in iter(lambda: stream.read(_CHUNK), b""):
+                budget.spend(len(chunk))
+                copy.write(chunk)
+        with open(path, "rb") as copy:
+            return path, digest_of_stream(copy)
+
+
+class _Budget:
+    """What one archive, with the archives in it, may still use up."""
+
+    def __init__(self) -> None:
+        self._members = 0
+        self._total = 0
+        self._member = 0
+        self._name = ""
+        self._packed: int | None = None
+
+    def begin(self, name: str, size: int, packed: int | None) -> None:
+        """Count a member. size: bytes that it claims; packed: its compressed bytes, if known."""
+        self._members += 1
+        self._name, self._member, self._packed = name, 0, packed
+        if self._members > MAX_MEMBERS:
+            raise _Refusal(f"more than {MAX_MEMBERS:,} members")
+        self._check(size, self._total + size)
+
+    def spend(self, size: int) -> None:
+        """Count bytes that were really unpacked: a header can lie."""
+        self._member += size
+        self._total += size
+        self._check(self._member, self._total)
+
+    def _check(self, member: int, total: int) -> None:
+        if member > MAX_MEMBER_BYTES:
+            raise _Refusal(f"{self._name}: more than {MAX_MEMBER_BYTES:,} bytes unpacked")
+        if total > MAX_TOTAL_BYTES:
+            raise _Refusal(f"more than {MAX_TOTAL_BYTES:,} bytes unpacked in all")
+        is_large = self._packed is not None and member > RATIO_APPLIES_FROM
+        if is_large and member > MAX_RATIO * max(self._packed, 1):
+            raise _Refusal(f"{self._name}: compressed more than {MAX_RATIO} to 1")
+
+
+def _stem(name: str) -> str:
+    lower = name.lower()
+    ending = next((e for e in (*_ZIP, *_TAR) if lower.endswith(e)), "")
+    return name[: len(name) - len(ending)]
+
+
+def _is_archive(name: str) -> bool:
+    return name.lower().endswith((*_ZIP, *_TAR))
+
+
+def _entries(archive: Path, budget: _Budget) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield (harmless path, stream) of each regular file; folders are passed over."""
+    lower = archive.name.lower()
+    if archive.is_dir():
+        yield from _folder_entries(archive, budget)
+    elif lower.endswith(_ZIP):
+        yield from _zip_entries(archive, budget)
+    elif lower.endswith(_TAR):
+        yield from _tar_entries(archive, budget)
+    elif lower.endswith(_UNKNOWN):
+        raise _Refusal(f"not an archive of a known kind: {', '.join((*_ZIP, *_TAR))}")
+    else:
+        _refuse_unless_regular(archive.name, archive.lstat().st_mode)
+        with open(archive, "rb") as stream:
+            yield archive.name, stream
+
+
+def _folder_entries(folder: Path, budget: _Budget) -> Iterator[tuple[str, IO[bytes]]]:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        status = path.lstat()
+        if stat.S_ISDIR(status.st_mode):
+            continue
+        _refuse_unless_regular(name, status.st_mode)
+        budget.begin(display(name), status.st_size, None)
+        with open(path, "rb") as stream:
+            yield _harmless(name), stream
+
+
+def _zip_entries(archive: Path, budget: _Budget) -> Iterator[tuple[str, IO[bytes]]]:
+    with zipfile.ZipFile(archive) as opened:
+        for info in opened.infolist():
+            name = _zip_name(info)
+            mode = info.external_attr >> 16
+            # Zips made on Windows have no file type in their attributes.
+            if stat.S_IFMT(mode) and not info.is_dir():
+                _refuse_unless_regular(name, mode)
+            harmless = _harmless(name)
+            budget.begin(harmless, 0 if info.is_dir() else info.file_size, info.compress_size)
+            if not info.is_dir() and not name.endswith(("/", "\\")):
+                with opened.open(info) as stream:
+                    yield harmless, stream
+
+
+def _tar_entries(archive: Path, budget: _Budget) -> Iterator[tuple[str, IO[bytes]]]:
+    packed = archive.stat().st_size
+    with tarfile.open(archive) as opened:
+        for info in opened:
+            if not (info.isreg() or info.isdir()):
+                raise _Refusal(f"{display(info.name)}: a link or device")
+            harmless = _harmless(info.name)
+            budget.begin(harmless, info.size, packed)
+            if info.isreg():
+                yield harmless, opened.extractfile(info)
+
+
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    """Return a member's name; zips that do not say so often hold UTF-8 all the same."""
+    says_utf8 = info.flag_bits & 0x800
+    if says_utf8:
+        return info.orig_filename
+    raw = info.orig_filename.encode("cp437")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return info.orig_filename
+
+
+def _harmless(name: str) -> str:
+    """Return a member's path with slashes and composed Unicode. Raises _Refusal if it leaves."""
+    slashed = unicodedata.normalize("NFC", name.replace("\\", "/"))
+    if slashed.startswith("/") or re.match(r"[A-Za-z]:", slashed) or "\0" in slashed:
+        raise _Refusal(f"{display(name)}: an absolute path")
+    parts = [part for part in slashed.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise _Refusal(f"{display(name)}: a path that leaves the archive")
+    return "/".join(parts)
+
+
+def _refuse_unless_regular(name: str, mode: int) -> None:
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise _Refusal(f"{display(name)}: a link or device")

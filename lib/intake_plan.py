@@ -1,0 +1,191 @@
+"""What becomes of the files in participants' archives: decided here, done by intake.py."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import names
+from archives import Member
+from campaign import BadInput
+from files import read_tsv, tsv_bytes
+from problems import Problem
+from recognition import Recognizer
+
+LEFT_OUT = "-"
+PLACE, REPLACE, SAME, SKIP = "place", "replace", "identical", "skip"
+UNDECIDED, CONFLICT, UNPLACEABLE = "undecided", "conflict", "not placeable"
+BLOCKING = (UNDECIDED, CONFLICT, UNPLACEABLE)
+MAP_HEADER = ["source", "target", "action", "sha256_source", "sha256_target", "note"]
+
+
+class Step(NamedTuple):
+    """What is to become of one member of an archive.
+
+    target: its name in the folder of runs, or "" where it gets none. action: one of the words
+    above. note: the reason, or the candidates.
+    """
+
+    member: Member
+    target: str
+    action: str
+    note: str = ""
+
+
+def is_shadow(path: str) -> bool:
+    """Tell whether a member is what a file manager leaves: hidden, or a shadow of another file."""
+    parts = path.split("/")
+    return "__MACOSX" in parts or any(part.startswith(".") for part in parts[1:] or parts)
+
+
+def is_run_file(path: str) -> bool:
+    """Tell whether a member may be a run."""
+    return path.lower().endswith(names.RUN_SUFFIX) and not is_shadow(path)
+
+
+def is_metadata(path: str) -> bool:
+    """Tell whether a member may say how large a system is."""
+    name = path.rsplit("/", maxsplit=1)[-1].lower()
+    is_named_so = name.endswith(".json") and ("info" in name or "meta" in name)
+    return is_named_so and not is_shadow(path)
+
+
+def plan(
+    members: list[Member],
+    recognizer: Recognizer,
+    naming: names.Naming,
+    decided: dict[str, str],
+    present: dict[str, str],
+    *,
+    replace: bool,
+) -> list[Step]:
+    """Decide what becomes of each member; every member gets exactly one step.
+
+    decided: {source: target} that the organizer gave. present: {file name: SHA-256} of the runs
+    that are there. replace: whether a run may take the place of a different one.
+    """
+    steps = [_first_step(member, recognizer, naming, decided) for member in members]
+    by_target: dict[str, list[Step]] = {}
+    for step in steps:
+        if step.action == PLACE:
+            by_target.setdefault(step.target, []).append(step)
+    return [
+        _against_others(step, by_target[step.target], present, replace=replace)
+        if step.action == PLACE
+        else step
+        for step in steps
+    ]
+
+
+def _first_step(
+    member: Member, recognizer: Recognizer, naming: names.Naming, decided: dict[str, str]
+) -> Step:
+    """Return a step from the member alone."""
+    if member.note:
+        return Step(member, "", UNPLACEABLE, member.note)
+    if is_shadow(member.path):
+        return Step(member, "", SKIP, "left by a file manager")
+    if is_metadata(member.path):
+        return Step(member, "", SKIP, "metadata")
+    if not is_run_file(member.path):
+        return Step(member, "", SKIP, "not a run file")
+    target = decided.get(member.source, "")
+    if target == LEFT_OUT:
+        return Step(member, "", SKIP, "left out by the map")
+    if target:
+        if naming.run(target) is None:
+            return Step(member, "", UNPLACEABLE, f"the map's target {target} is no name of a run")
+        return Step(member, target, PLACE, "by the map")
+    clues = recognizer.clues(member.path)
+    run = recognizer.run(clues)
+    if run is None:
+        candidates = ", ".join(recognizer.candidates(clues))
+        return Step(member, "", UNDECIDED, f"candidates: {candidates}")
+    return Step(member, run.file, PLACE)
+
+
+def _against_others(
+    step: Step, rivals: list[Step], present: dict[str, str], *, replace: bool
+) -> Step:
+    """Return a step in view of the other members for its target, and of what is there."""
+    if len({rival.member.digest for rival in rivals}) > 1:
+        others = ", ".join(r.member.source for r in rivals if r is not step)
+        note = f"candidate for {step.target}, as is, with other content, {others}"
+        return step._replace(target="", action=UNDECIDED, note=note)
+    if step is not rivals[0]:
+        return step._replace(action=SAME, note=f"the same as {rivals[0].member.source}")
+    there = present.get(step.target)
+    if there == step.member.digest:
+        return step._replace(action=SAME, note="already there")
+    if there is not None and not replace:
+        note = "another run has this name; --replace puts this one in its place"
+        return step._replace(action=CONFLICT, note=note)
+    return step._replace(action=PLACE if there is None else REPLACE)
+
+
+def nearest_metadata(run: str, metadata: list[str]) -> str | None:
+    """Return which metadata file speaks of a run: the only one in the nearest folder above it.
+
+    run, metadata: paths of members. Of several in one folder, the one that has the run's own
+    name counts; else none does.
+    """
+    folder = run
+    while "/" in folder:
+        folder = folder.rsplit("/", maxsplit=1)[0]
+        near = [path for path in metadata if path.rsplit("/", maxsplit=1)[0] == folder]
+        own = names.squash(run.rsplit("/", maxsplit=1)[-1].rsplit(".", maxsplit=1)[0])
+        named = [path for path in near if own in names.squash(path.rsplit("/", maxsplit=1)[-1])]
+        for chosen in (named, near):
+            if len(chosen) == 1:
+                return chosen[0]
+        if near:
+            return None
+    return None
+
+
+def info_from(metadata: dict[str, Any], facts: dict) -> dict[str, Any]:
+    """Return an info file from what a participant's metadata says.
+
+    facts: section ``info`` of the configuration. The organizer's values are null: they are for
+    the organizer to decide. A team's value may stand under its key with or without ``team_``.
+    """
+    info: dict[str, Any] = {}
+    for organizer, team in zip(facts["organizer"], facts["team"], strict=True):
+        info[organizer] = None
+        info[team] = metadata.get(team, metadata.get(team.removeprefix("team_")))
+    opt_out = facts["opt_out"]
+    value = metadata.get(opt_out, metadata.get(opt_out.removeprefix("team_")))
+    if isinstance(value, bool):
+        info[opt_out] = value
+    return info
+
+
+def read_map(path: Path) -> list[dict[str, str]]:
+    """Return the rows of the map; none if there is no map yet.
+
+    The columns source and target are required, so that a map can be written by hand. Raises
+    BadInput for anything else.
+    """
+    if not path.exists():
+        return []
+    try:
+        rows = read_tsv(path)
+    except (ValueError, UnicodeDecodeError):
+        rows = [{}]
+    if any(not {"source", "target"} <= row.keys() for row in rows):
+        found = "rows without source or target"
+        expected = "tab-separated columns source and target under a header"
+        raise BadInput([Problem(str(path), None, "", found, expected, "mend or delete it")])
+    return rows
+
+
+def map_bytes(rows: list[dict[str, str]], steps: list[Step]) -> bytes:
+    """Return the map with the steps of this call: earlier rows stay unless their source recurs."""
+    merged = {row["source"]: [row.get(column, "") for column in MAP_HEADER] for row in rows}
+    for step in steps:
+        if step.action == SKIP and step.note != "left out by the map":
+            continue
+        member = step.member
+        target = step.target or (LEFT_OUT if step.action == SKIP else "")
+        digest = member.digest or ""
+        placed = digest if step.target else ""
+        merged[member.source] = [member.source, target, step.action, digest, placed, step.note]
+    return tsv_bytes(MAP_HEADER, [merged[source] for source in sorted(merged)])
