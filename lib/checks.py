@@ -51,7 +51,7 @@ class Checker:
         lines, problems = strict_json.read_lines(file.name, file.data)
         problems += self._repo.check(file.name, file.path, lines)
         if any(map(is_error, problems)):
-            return None, problems
+            return None, sorted(problems, key=lambda problem: problem.line or 0)
         index, repeated = index_documents(file.name, lines, self._config)
         return index, problems + repeated
 

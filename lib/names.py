@@ -20,8 +20,8 @@ _REFERENCE = (
     r"(?P<campaign>[A-Za-z0-9]+-\d+)-(?P<version>v\d+(?:\.\d+)*)"
     r"-(?P<dataset>[a-z0-9]+)-(?P<split>[a-z0-9]+)-(?P<language>[a-z]{2,3})"
 )
-_REFERENCE_STEM = re.compile(_REFERENCE)
-_RUN_STEM = re.compile(rf"(?P<team>.+?)_(?P<reference>{_REFERENCE})_run(?P<number>[1-9])")
+_REFERENCE_STEM = re.compile(_REFERENCE, re.ASCII)
+_RUN_STEM = re.compile(rf"(?P<team>.+?)_(?P<reference>{_REFERENCE})_run(?P<number>[1-9])", re.ASCII)
 _TEAM = re.compile(r"team[1-9][0-9]*")
 
 
@@ -117,9 +117,11 @@ class Naming(NamedTuple):
         return reference and Run(team, reference, int(number[1]))
 
     def _propose_team(self, squashed: str) -> str | None:
-        known = {squash(team): team for team in sorted(self.organizers)}
         number = re.fullmatch(r"team-?0*([1-9][0-9]*)", squashed)
-        return f"team{number[1]}" if number else known.get(squashed)
+        if number:
+            return f"team{number[1]}"
+        fitting = [team for team in self.organizers if squash(team) == squashed]
+        return fitting[0] if len(fitting) == 1 else None
 
     def _run_with(self, file_name: str, suffix: str) -> Run | None:
         match = _RUN_STEM.fullmatch(file_name.removesuffix(suffix))
@@ -161,7 +163,8 @@ def squash(text: str) -> str:
 def natural_key(text: str) -> list[tuple[int, int, str]]:
     """Return a sort key that counts: team2 before team10; the same on every machine."""
     parts = re.split(r"([0-9]+)", text)
-    return [(1, int(part), part) if part.isdigit() else (0, 0, part) for part in parts]
+    # Every second part is a number: "²" counts as a digit to Python, but is none here.
+    return [(1, int(part), part) if i % 2 else (0, 0, part) for i, part in enumerate(parts)]
 
 
 RUN, INFO, REFERENCE, IGNORED, MISNAMED, NOT_A_FILE = (
@@ -200,7 +203,7 @@ def list_references(folder: Path, naming: Naming) -> list[Listed]:
 
 def looks_like_info(file_name: str) -> bool:
     """Tell whether a misnamed file is meant as an info file rather than as a run."""
-    return re.search(r"[-_.]info\.json$", file_name, re.IGNORECASE) is not None
+    return re.search(r"info\.jsonl?$", file_name, re.IGNORECASE) is not None
 
 
 def _names(folder: Path) -> list[str]:
@@ -232,7 +235,8 @@ def _reference_entry(folder: Path, name: str, naming: Naming) -> Listed:
 
 
 def _looks_like_json(name: str) -> bool:
-    return not name.startswith(".") and name.lower().endswith((".json", ".jsonl"))
+    endings = (".json", ".jsonl", ".jsonl.txt", ".jsonl.gz", ".jsonl.zip")
+    return not name.startswith(".") and name.lower().endswith(endings)
 
 
 def _holds_json_lines(folder: Path) -> bool:

@@ -29,17 +29,24 @@ class Problem(NamedTuple):
     def text(self) -> str:
         """Return the problem as one line of plain text."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{self.severity}: {place}: {self._finding()}"
+        return _one_line(f"{self.severity}: {place}: {self._finding()}")
 
     def text_without_file(self) -> str:
         """Return the line for a reader who knows which file it is about."""
         place = "" if self.line is None else f"line {self.line}: "
-        return f"{self.severity}: {place}{self._finding()}"
+        return _one_line(f"{self.severity}: {place}{self._finding()}")
 
     def _finding(self) -> str:
         path = f"{self.path}: " if self.path else ""
         phrases = [f"found {self.found}", f"expected {self.expected}", self.action]
         return f"{path}{'; '.join(phrase for phrase in phrases if phrase)}"
+
+
+def _one_line(text: str) -> str:
+    """Return text with escapes for what would break a line or steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def is_error(problem: Problem) -> bool:

@@ -15,13 +15,15 @@ from typing import Any
 
 import orjson
 
+import names
 from campaign import VERSION, BadInput
 from cli import EXIT_BAD_INPUT, EXIT_OK
 from files import digest_of_values, json_bytes
-from problems import ERROR, Problem, is_error, plural
+from problems import Problem, is_error, plural
 from stage import Product, Stage, Stale
 
 Entry = dict[str, Any]
+_COUNTED = (names.REFERENCE, names.RUN, names.INFO)
 
 
 def entry_of(file: str, kind: str, problems: list[Problem], **facts: Any) -> Entry:
@@ -44,12 +46,6 @@ def nothing_in(folder: Path, what: str, variable: str) -> Entry:
     )
     problem = Problem(str(folder), None, "", f"no {what}", "at least one", action)
     return entry_of("", "folder", [problem])
-
-
-def problems_of(entries: list[Entry]) -> list[Problem]:
-    """Return the problems of all entries, errors before warnings, else in order of file."""
-    problems = [Problem(**problem) for entry in entries for problem in entry["problems"]]
-    return sorted(problems, key=lambda problem: problem.severity != ERROR)
 
 
 class Report:
@@ -131,9 +127,10 @@ def tell(
     errors are printed again, while their warnings are just counted. rows: returns header and
     rows of the table, for when it is needed.
     """
-    problems = problems_of(entries)
-    errors = [problem for problem in problems if is_error(problem)]
-    shown = [problem for problem in problems if is_error(problem) or problem.file in made]
+    told = [(Problem(**p), entry["file"]) for entry in entries for p in entry["problems"]]
+    errors = [problem for problem, _ in told if is_error(problem)]
+    warnings = [(problem, file) for problem, file in told if not is_error(problem)]
+    shown = errors + [problem for problem, file in warnings if file in made]
     if shown:
         from tabulate import tabulate  # noqa: PLC0415  (only where there is something to tell)
 
@@ -141,7 +138,7 @@ def tell(
         table = tabulate(cells, header, tablefmt="simple", disable_numparse=True)
         # In one piece, since another stage may print at the same time.
         print("\n".join([*(problem.text() for problem in shown), table]), file=sys.stderr)
-    valid = sum(entry["valid"] and bool(entry["digests"]) for entry in entries)
-    counts = [plural(len(errors), "error"), plural(len(problems) - len(errors), "warning")]
+    valid = sum(entry["valid"] and entry["kind"] in _COUNTED for entry in entries)
+    counts = [plural(len(errors), "error"), plural(len(warnings), "warning")]
     print(f"{title}: {valid} valid, {', '.join(counts)}")
     return EXIT_BAD_INPUT if errors else EXIT_OK

@@ -115,7 +115,9 @@ def main(arguments: argparse.Namespace) -> int:
                 problem = misnamed_info(found.file, naming, references)
                 entries.append(entry_of(names.display(found.file), found.kind, [problem]))
             elif found.kind == names.RUN and found.file not in infos:
-                entries.append(_missing_entry(found.run))
+                digests = {"run": found.file, "config": config.digest}
+                make = partial(_missing_entry, found.run)
+                entries.append(report.entry(found.run.info_file, digests, make))
         report.write(config.facts["campaign"], entries)
         status = tell("info files", entries, report.made, lambda: _table(entries))
         return cli.EXIT_OK if arguments.skip_invalid else status

@@ -8,6 +8,7 @@ Exits   0 if all is valid, 1 with a line for each fault of each file, 2 for wron
 """
 
 import argparse
+from collections import Counter
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def misnamed_run(
 ) -> Problem:
     """Say what is wrong with a name that is meant to be a run's, and propose the right one.
 
-    references: stems of the gold files. taken: the names that are in the folder.
+    references: stems of the gold files. taken: names that another file has or would get, too.
     """
     proposed = naming.propose_run(file, references)
     found = f"the file name {quote(file, 300)}"
@@ -48,15 +49,21 @@ def misnamed_run(
         action = f"team: {teams}; reference: {', '.join(references) or 'none is valid'}"
     else:
         expected = quote(proposed.file, 300)
-        action = "that is there, too: keep one" if proposed.file in taken else "rename it"
+        is_taken = proposed.file in taken
+        action = "another file has or would get this name: keep one" if is_taken else "rename it"
     return Problem(names.display(file), None, "", found, expected, action)
 
 
-def not_a_file(file: str) -> Problem:
+def not_a_file(path: Path) -> Problem:
     """Say that a name is a run's or a gold file's, but not that of a regular file."""
-    found = "a folder, a pipe or a link to nowhere"
+    if path.is_dir():
+        found = "a folder"
+    elif path.is_symlink() and not path.exists():
+        found = "a link to nowhere"
+    else:
+        found = "a pipe or device"
     action = "put the file itself there"
-    return Problem(names.display(file), None, "", found, "a regular file", action)
+    return Problem(names.display(path.name), None, "", found, "a regular file", action)
 
 
 def validate_references(arguments: argparse.Namespace) -> int:
@@ -68,7 +75,7 @@ def validate_references(arguments: argparse.Namespace) -> int:
     entries = []
     for listed in names.list_references(arguments.reference_dir, names.naming_of(config, {})):
         if listed.kind != names.REFERENCE:
-            entries.append(_other_reference(listed, config))
+            entries.append(_other_reference(arguments.reference_dir / listed.file, listed, config))
             continue
         path = arguments.reference_dir / listed.file
         file = File(listed.file, path, path.read_bytes())
@@ -102,11 +109,11 @@ def _reference_entry(
     return entry_of(file.name, names.REFERENCE, problems, **facts)
 
 
-def _other_reference(listed: names.Listed, config: Config) -> Entry:
+def _other_reference(path: Path, listed: names.Listed, config: Config) -> Entry:
     shown = names.display(listed.file)
     problems = []
     if listed.kind == names.NOT_A_FILE:
-        problems = [not_a_file(listed.file)]
+        problems = [not_a_file(path)]
     elif listed.kind == names.MISNAMED:
         expected = f"{config.facts['campaign']}-<version>-<dataset>-<split>-<language>.jsonl"
         found = f"the file name {quote(listed.file, 300)}"
@@ -157,8 +164,8 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
     report = _report(arguments)
     runs = _RunEntries(arguments, config, references, report)
     folder = names.list_submissions(arguments.submissions_dir, naming)
-    taken = {listed.file for listed in folder}
     stems = [Path(file).stem for file in references]
+    taken = _taken_names(folder, naming, stems)
     entries = []
     for listed in progress(folder, "validating"):
         shown = names.display(listed.file)
@@ -167,7 +174,8 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
         elif listed.kind == names.IGNORED:
             entries.append(entry_of(shown, listed.kind, []))
         elif listed.kind == names.NOT_A_FILE:
-            entries.append(entry_of(shown, listed.kind, [not_a_file(listed.file)]))
+            problem = not_a_file(arguments.submissions_dir / listed.file)
+            entries.append(entry_of(shown, listed.kind, [problem]))
         elif listed.kind == names.MISNAMED and not names.looks_like_info(listed.file):
             problem = misnamed_run(listed.file, naming, stems, taken)
             entries.append(entry_of(shown, listed.kind, [problem]))
@@ -181,6 +189,14 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
     status = tell("runs", entries, report.made, lambda: _team_table(entries))
     any_valid = any(entry["kind"] == names.RUN and entry["valid"] for entry in entries)
     return cli.EXIT_OK if arguments.skip_invalid and any_valid else status
+
+
+def _taken_names(folder: list[names.Listed], naming: names.Naming, stems: list[str]) -> set[str]:
+    """Return the names in the folder, and those that more than one misnamed file would get."""
+    misnamed = [listed.file for listed in folder if listed.kind == names.MISNAMED]
+    proposed = Counter(run.file for file in misnamed if (run := naming.propose_run(file, stems)))
+    wanted = {file for file, number in proposed.items() if number > 1}
+    return {listed.file for listed in folder} | wanted
 
 
 def write_notes(arguments: argparse.Namespace, campaign: str, entries: list[Entry]) -> None:
