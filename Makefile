@@ -116,6 +116,9 @@ intake: setup
 check: setup
 	$(run) lib/check_run.py "$$RUN" --reference "$$REFERENCE_DIR" $(repository) $(config) $(teams)
 
+# Stages that eval-full found up to date; set here so that no variable of the shell can name some.
+CURRENT =
+
 # The recipe of stage $(1): script and arguments $(2), unless lib/current.py found it up to date.
 stage = $(if $(filter $(1),$(CURRENT)),@:,@"$$PYTHON" lib/$(2))
 
@@ -178,7 +181,7 @@ export BINARY_RESULTS_MD = $(call own,RESULTS_MD,HIPE_2026_evaluation_results-bi
 
 ## remove what the stages wrote, and nothing else
 clean: setup
-	$(run) lib/clean.py $(results) $(per_run) $(rankings_in) $(diagnostics_in) $(page)
+	$(run) lib/clean.py $(results) $(per_run) $(rankings_in) $(diagnostics_in)
 
 .PHONY: show-top
 show-top: setup

@@ -15,11 +15,10 @@ import names
 from campaign import VERSION, Config, load_config
 from files import digest_of_values, json_bytes, tsv_bytes
 from per_run import Result, read_results
+from ranking_index import INDEX, runs_digest
 from rankings import Ranking, rank_efficiency, rank_file, rank_mean
 from reports import Entry, read_report
 from stage import Product, Stage, code_digest, holding
-
-INDEX = "rankings.json"
 
 
 class Plan:
@@ -68,6 +67,10 @@ class Plan:
         wanted = {entry["file"] for entry in references}
         return [result for result in self._results if result["reference"] in wanted]
 
+    def runs_digest(self) -> str:
+        """Return a digest that tells whether rankings are those of the runs there are now."""
+        return runs_digest([(r["submission"], r["digests"]["run"]) for r in self._results])
+
     @staticmethod
     def _matching(references: list[Entry], facts: dict) -> list[Entry]:
         return [
@@ -100,10 +103,17 @@ def build_all(plan: Plan, config: Config, mode: str, ties: str) -> dict[str, byt
             accuracy, results = means[profile["of"]]
             built.append((shown, rank_efficiency(accuracy, results, profile, config, ties)))
         elif profile["of"] == "files":
-            for reference, file in plan.efficiency_by_file(profile):
-                results = plan.results_of([reference])
-                accuracy = by_file[reference["file"]]
-                ranking = rank_efficiency(accuracy, results, profile, config, ties)
+            by_reference = plan.efficiency_by_file(profile)
+            everywhere = plan.results_of([reference for reference, _ in by_reference])
+            for reference, file in by_reference:
+                ranking = rank_efficiency(
+                    by_file[reference["file"]],
+                    plan.results_of([reference]),
+                    profile,
+                    config,
+                    ties,
+                    elsewhere=everywhere,
+                )
                 built.append(({**shown, **_about(reference), "file": file}, ranking))
     contents = {about["file"]: ranking_tsv(ranking, mode) for about, ranking in built}
     index = {
@@ -111,6 +121,7 @@ def build_all(plan: Plan, config: Config, mode: str, ties: str) -> dict[str, byt
         "version": VERSION,
         "at_label_mode": mode,
         "ties": ties,
+        "runs": plan.runs_digest(),
         "rankings": [_index_entry(about, ranking) for about, ranking in built],
         "references_without_runs": plan.without_runs,
     }

@@ -10,13 +10,12 @@ import argparse
 import os
 from pathlib import Path
 
-import orjson
-
 import cli
+import names
 from build_diagnostics import METRICS_SUFFIX, PAIRS_SUFFIX
-from campaign import BadInput, load_config, load_teams
+from campaign import load_config, load_teams
 from files import digest_of_values, read_tsv
-from problems import Problem
+from ranking_index import read_index, require_made_of, require_made_with
 from reports import read_report
 from results_page import Findings, page
 from stage import Product, Stage, code_digest, holding
@@ -34,27 +33,6 @@ def diagnostics_of(run_file: str) -> list[tuple[str, str]]:
     return [("pairs", stem + PAIRS_SUFFIX), ("metrics", stem + METRICS_SUFFIX)]
 
 
-def read_rankings(folder: Path, mode: str, ties: str) -> dict:
-    """Return the index of the rankings.
-
-    Raises BadInput if there is none, or one that was made with another mode or ties.
-    """
-    path = folder / "rankings.json"
-    try:
-        rankings = orjson.loads(path.read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        found = "no rankings"
-        problem = Problem(str(path), None, "", found, "those of the runs", "run make rankings")
-        raise BadInput([problem]) from None
-    made_with = (rankings["at_label_mode"], rankings["ties"])
-    if made_with != (mode, ties):
-        found = f"rankings made with {made_with[0]} labels and {made_with[1]} ties"
-        action = "run make rankings with the same variables"
-        problem = Problem(str(path), None, "", found, f"{mode} and {ties}", action)
-        raise BadInput([problem])
-    return rankings
-
-
 def _page(found: Findings) -> bytes:
     return page(found, diagnostics_of).encode()
 
@@ -68,8 +46,12 @@ def main(arguments: argparse.Namespace) -> int:
     with holding(
         arguments.results_dir, "results-md", reads=["references", "submissions", "info", "rankings"]
     ):
-        rankings = read_rankings(arguments.rankings_dir, arguments.at_label_mode, arguments.ties)
+        folder = arguments.rankings_dir
+        rankings = read_index(folder)
+        require_made_with(rankings, folder, arguments.at_label_mode, arguments.ties)
         reports = [read_report(arguments.results_dir, name, target) for name, target in REPORTS]
+        runs = [e for e in reports[1] if e["kind"] == names.RUN and e["valid"]]
+        require_made_of(rankings, folder, [(e["file"], e["digests"]["run"]) for e in runs])
         tables = {
             about["file"]: read_tsv(arguments.rankings_dir / about["file"])
             for about in rankings["rankings"]

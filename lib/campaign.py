@@ -1,5 +1,7 @@
 """The campaign's facts: what competition_config.json and teams.json say."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,37 +53,62 @@ def load_config(path: Path) -> Config:
     Raises BadInput where the file is missing, is no JSON or lacks a section.
     """
     facts, content_digest = _load_object(path)
-    missing = [key for key in _SECTIONS if not isinstance(facts.get(key), _SECTIONS[key])]
-    if missing:
-        raise BadInput(
-            [
-                Problem(
-                    path.name,
-                    None,
-                    f"$.{key}",
-                    quote(facts.get(key)) if key in facts else "nothing",
-                    f"the section {quote(key)}",
-                    "compare with the file that the project came with",
-                )
-                for key in missing
-            ]
-        )
+    problems = _misshapen(path.name, "$", facts, _SHAPE)
+    if not problems:
+        problems = _unknown_targets(path.name, facts)
+    if problems:
+        raise BadInput(problems)
     return Config(facts, content_digest)
 
 
-_SECTIONS = {
+# What the configuration must hold: keys with the type of their value; "*" stands for names that
+# the campaign chooses, at least one of them.
+_SHAPE = {
     "campaign": str,
     "languages": dict,
     "max_runs": int,
     "schema": str,
-    "documents": dict,
-    "targets": dict,
+    "documents": {"id": str, "pairs": str, "text": str, "pair_id": list},
+    "targets": {"*": list},
     "imputed_label": str,
-    "at_label_modes": dict,
-    "profiles": dict,
-    "info": dict,
-    "rankings": dict,
+    "at_label_modes": {"*": dict},
+    "profiles": {"*": {"name": str, "title": str, "score": str, "targets": list}},
+    "info": {"organizer": list, "team": list, "opt_out": str},
+    "rankings": {
+        "files": {"file": str},
+        "means": {"*": {"title": str, "file": str, "dataset": str, "split": str, "score": str}},
+        "efficiency": {"*": {"title": str, "file": str, "of": str, "score": str, "weights": dict}},
+    },
 }
+_TYPES = {str: "a string", int: "a whole number", list: "a list", dict: "an object"}
+
+
+def _misshapen(file: str, path: str, value: dict, shape: dict) -> list[Problem]:
+    """Return a problem for each part of the configuration that is missing or of another type."""
+    problems = []
+    for key, wanted in shape.items():
+        names = list(value) if key == "*" else [key]
+        for name in names or ["*"]:
+            there = value.get(name)
+            kind = dict if isinstance(wanted, dict) else wanted
+            if not isinstance(there, kind) or isinstance(there, bool):
+                found = quote(there) if name in value else "nothing"
+                expected = f"the section {quote(name)}" if path == "$" else _TYPES[kind]
+                action = "compare with the file that the project came with"
+                problems.append(Problem(file, None, f"{path}.{name}", found, expected, action))
+            elif isinstance(wanted, dict):
+                problems += _misshapen(file, f"{path}.{name}", there, wanted)
+    return problems
+
+
+def _unknown_targets(file: str, facts: dict) -> list[Problem]:
+    known = " or ".join(facts["targets"])
+    return [
+        Problem(file, None, f"$.profiles.{name}.targets", quote(target), known, "")
+        for name, profile in facts["profiles"].items()
+        for target in profile["targets"]
+        if target not in facts["targets"]
+    ]
 
 
 class Team(NamedTuple):
@@ -103,45 +130,46 @@ def load_teams(path: Path) -> dict[str, Team]:
     problems = []
     teams = {}
     for team, entry in facts.items():
-        if not isinstance(entry, dict):
-            problems.append(
-                Problem(
-                    path.name,
-                    None,
-                    f"$[{quote(team)}]",
-                    quote(entry),
-                    'an object such as {"name": "...", "affiliation": "..."}',
-                    "",
-                )
-            )
-            continue
-        for key, kind, wanted in _TEAM_KEYS:
-            value = entry.get(key, kind())
-            is_list = kind is list and isinstance(value, list)
-            if not isinstance(value, kind) or (
-                is_list and not all(isinstance(item, str) for item in value)
-            ):
-                found = quote(entry[key])
-                problems.append(
-                    Problem(path.name, None, f"$[{quote(team)}].{key}", found, wanted, "")
-                )
-        teams[team] = Team(
-            entry.get("name", team),
-            entry.get("affiliation", ""),
-            entry.get("organizer", False),
-            tuple(entry.get("archives", [])),
-        )
+        found = list(_team_problems(path.name, team, entry))
+        problems += found
+        if not found:
+            archives = tuple(entry.get("archives", []))
+            name, affiliation = entry.get("name", team), entry.get("affiliation", "")
+            teams[team] = Team(name, affiliation, entry.get("organizer", False), archives)
     if problems:
         raise BadInput(problems)
     return teams
 
 
-_TEAM_KEYS = [
-    ("name", str, "a string"),
-    ("affiliation", str, "a string"),
-    ("organizer", bool, "true or false"),
-    ("archives", list, "a list of strings"),
-]
+def _team_problems(file: str, team: str, entry: object) -> Iterator[Problem]:
+    path = f"$[{quote(team)}]"
+    if not re.fullmatch(r"[\w.-]+", team):
+        expected = "letters, digits, _, - and . in the id of a team"
+        yield Problem(file, None, path, quote(team), expected, "its full name goes to name")
+    if not isinstance(entry, dict):
+        expected = 'an object such as {"name": "...", "affiliation": "..."}'
+        yield Problem(file, None, path, quote(entry), expected, "")
+        return
+    for key, value in entry.items():
+        if key not in _TEAM_KEYS:
+            yield Problem(
+                file, None, f"{path}.{key}", quote(value), f"only {', '.join(_TEAM_KEYS)}", ""
+            )
+            continue
+        kind, expected = _TEAM_KEYS[key]
+        is_right = isinstance(value, kind)
+        if is_right and kind is list:
+            is_right = all(isinstance(item, str) for item in value)
+        if not is_right:
+            yield Problem(file, None, f"{path}.{key}", quote(value), expected, "")
+
+
+_TEAM_KEYS = {
+    "name": (str, "a string"),
+    "affiliation": (str, "a string"),
+    "organizer": (bool, "true or false"),
+    "archives": (list, "a list of strings"),
+}
 
 
 def _load_object(path: Path) -> tuple[dict, str]:

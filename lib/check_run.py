@@ -144,6 +144,8 @@ def _escaped(text: str, also: str = "") -> str:
 
 def main(arguments: argparse.Namespace) -> int:
     """Check the runs of the command line; return the exit status."""
+    if not arguments.runs or None in arguments.runs:
+        raise cli.UsageError("name a run: make check RUN=my_run.jsonl")
     missing = [str(p) for p in [*arguments.runs, *arguments.reference] if not p.exists()]
     if missing:
         raise cli.UsageError(f"not there: {', '.join(missing)}")
@@ -170,7 +172,12 @@ def command_line() -> argparse.ArgumentParser:
     """Return the parser of the script's arguments."""
     parser = cli.parser_for(__doc__, "--data-repo", "--config", "--teams")
     parser.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUN", help="run, or folder or archive of runs"
+        "runs",
+        nargs="*",
+        # Make passes an empty word where RUN is not set, which Path would take for this folder.
+        type=lambda word: Path(word) if word else None,
+        metavar="RUN",
+        help="run, or folder or archive of runs",
     )
     parser.add_argument(
         "--reference",

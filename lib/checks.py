@@ -46,34 +46,39 @@ class Checker:
     def documents(self, file: File) -> tuple[Index | None, list[Problem]]:
         """Check a file by itself: syntax, schema, repeated documents and pairs.
 
-        Returns its pairs, or None where they cannot be told, and all problems.
+        Returns its pairs, or None where an error leaves them in doubt, and all problems.
         """
+        index, problems = self._read(file)
+        return (None if any(map(is_error, problems)) else index), problems
+
+    def _read(self, file: File) -> tuple[Index, list[Problem]]:
+        """Return the documents that have no error of their own, and all problems."""
         lines, problems = strict_json.read_lines(file.name, file.data)
         problems += self._repo.check(file.name, file.path, lines)
-        if any(map(is_error, problems)):
-            return None, sorted(problems, key=lambda problem: problem.line or 0)
-        index, repeated = index_documents(file.name, lines, self._config)
-        return index, problems + repeated
+        faulty = {problem.line for problem in problems}
+        # With the official data repository a schema error may have no line.
+        whole = [] if None in faulty else [line for line in lines if line.number not in faulty]
+        index, repeated = index_documents(file.name, whole, self._config)
+        return index, sorted(problems + repeated, key=lambda problem: problem.line or 0)
 
     def reference(self, file: File, dataset: str) -> ReferenceCheck:
         """Check a gold file: it must answer every pair that it asks, for each scored target."""
-        index, problems = self.documents(file)
+        index, problems = self._read(file)
         targets = self._config.profile(dataset)["targets"]
         labels = {
             target: dict.fromkeys(self._config.facts["targets"][target], 0) for target in targets
         }
-        if index is None:
-            return ReferenceCheck(problems, None, labels)
-        for document, pairs in index.documents.items():
-            line = index.lines[document]
+        for line in index.lines.values():
             problems += self._repo.oddities(file.name, line)
-            for position, pair in enumerate(pairs.values()):
+            for position, pair in enumerate(line.value[self._names["pairs"]]):
                 for target in targets:
                     if pair[target] is None:
                         path = f"$.{self._names['pairs']}[{position}].{target}"
                         problems.append(_undecided(file.name, line.number, path))
                     else:
                         labels[target][pair[target]] += 1
+        if any(map(is_error, problems)):
+            return ReferenceCheck(problems, None, labels)
         if not any(index.documents.values()):
             found = "no pairs in any document"
             problems.append(Problem(file.name, None, "", found, "pairs with gold labels", ""))
@@ -87,7 +92,7 @@ class Checker:
         golds: the pairs of each valid reference by stem; the run's own must be among them.
         """
         index, problems = self.documents(file)
-        if index is None or any(map(is_error, problems)):
+        if index is None:
             return RunCheck(problems, None, None)
         gold = golds[run.reference.stem]
         found = align(gold, index, self._config.profile(run.reference.dataset)["targets"])

@@ -7,42 +7,42 @@ Exits   0, 1 if a file cannot be removed, 2 for wrong usage
 """
 
 import argparse
+import contextlib
 from pathlib import Path
 
 import cli
-from stage import LOCK_PREFIX, MANIFEST_SUFFIX, Stage
+from stage import LOCK_PREFIX, STAGES, holding, stages_in
 
 
 def clean_folder(folder: Path) -> int:
     """Remove the outputs of the stages that have a manifest in a folder; return how many."""
-    if not folder.is_dir():
-        return 0
-    removed = 0
-    for manifest in sorted(folder.glob(f"*{MANIFEST_SUFFIX}")):
-        removed += len(Stage(manifest.name.removesuffix(MANIFEST_SUFFIX), folder).remove())
-    for lock in folder.glob(f"{LOCK_PREFIX}*"):
-        lock.unlink()
-    if not any(folder.iterdir()):
-        folder.rmdir()
+    removed = sum(len(stage.remove()) for stage in stages_in(folder))
+    remove_if_empty(folder)
     return removed
 
 
-def clean_page(page: Path, results: Path) -> int:
-    """Remove the results page if its manifest names it; return how many files that were."""
-    stage = Stage("results-md", page.parent, manifest_folder=results)
-    if page.name in dict(stage.files()):
-        return len(stage.remove())
-    (results / f"results-md{MANIFEST_SUFFIX}").unlink(missing_ok=True)
-    return 0
+def remove_if_empty(folder: Path) -> None:
+    """Remove a folder that holds nothing."""
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Clean the folders of all stages and remove the results page; return the exit status."""
+    """Clean the folders of all stages, wherever their outputs lie; return the exit status."""
     results = arguments.results_dir
-    removed = clean_page(arguments.results_md, results)
     folders = [arguments.per_run_dir, arguments.rankings_dir, arguments.diagnostics_dir]
-    for folder in (results / "validation", *folders, results):
-        removed += clean_folder(folder)
+    if not results.is_dir():
+        print("clean: 0 files removed")
+        return cli.EXIT_OK
+    with contextlib.ExitStack() as locks:
+        for stage in STAGES:
+            locks.enter_context(holding(results, stage))
+        removed = sum(
+            clean_folder(folder) for folder in (results / "validation", *folders, results)
+        )
+        for lock in results.glob(f"{LOCK_PREFIX}*"):
+            lock.unlink()
+    remove_if_empty(results)
     print(f"clean: {removed} files removed")
     return cli.EXIT_OK
 
@@ -55,7 +55,6 @@ def command_line() -> argparse.ArgumentParser:
         "--per-run-dir",
         "--rankings-dir",
         "--diagnostics-dir",
-        "--results-md",
     )
 
 

@@ -20,9 +20,9 @@ import score_one
 import validate_info
 import validate_jsonl
 from campaign import BadInput
-from stage import Stale
+from stage import STAGES, Stale
 
-STAGES = {
+SCRIPTS = {
     "references": validate_jsonl,
     "submissions": validate_jsonl,
     "info": validate_info,
@@ -39,7 +39,7 @@ def is_current(stage: str, arguments: argparse.Namespace) -> bool:
     silence = io.StringIO()
     try:
         with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
-            status = STAGES[stage].main(arguments)
+            status = SCRIPTS[stage].main(arguments)
     except (Stale, BadInput, cli.UsageError, OSError):
         return False
     return status == cli.EXIT_OK

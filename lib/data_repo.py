@@ -14,7 +14,7 @@ from typing import Any
 
 from campaign import BadInput
 from files import digest, digest_of_file, digest_of_values
-from problems import WARNING, Problem, quote
+from problems import WARNING, Problem, plural, quote
 from strict_json import Line, kind_of
 
 DEFAULT_DATA_REPO = Path(__file__).parent.parent / "HIPE-2026-data"
@@ -114,7 +114,7 @@ class DataRepo:
         lines = [line.strip() for line in said.getvalue().splitlines() if line.strip()]
         return [
             Problem(file, None, "", line, f"a file that {self._schema_path.name} accepts", "")
-            for line in lines or [f"{errors} schema errors"]
+            for line in lines or [plural(errors, "schema error")]
         ]
 
     def _quietly(self, function: str, *arguments: Any) -> Any:

@@ -171,13 +171,14 @@ def _object_in(path: Path) -> dict[str, Any]:
 
 
 def _inputs(arguments: argparse.Namespace) -> list[Path]:
+    """Return the archives of the command line, or else all that lies in the inbox."""
     paths = list(arguments.archives)
-    if arguments.inbox is not None:
-        if not arguments.inbox.is_dir():
-            raise cli.UsageError(f"INBOX, {arguments.inbox}, is no folder")
-        paths += sorted(p for p in arguments.inbox.iterdir() if not p.name.startswith("."))
+    if not paths and not arguments.inbox.is_dir():
+        raise cli.UsageError(f"INBOX, {arguments.inbox}, is no folder; name archives or make it")
     if not paths:
-        raise cli.UsageError("nothing to take in: name archives or folders, or fill INBOX")
+        paths = sorted(p for p in arguments.inbox.iterdir() if not p.name.startswith("."))
+    if not paths:
+        raise cli.UsageError(f"INBOX, {arguments.inbox}, is empty; put archives or folders there")
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
         raise cli.UsageError(f"not there: {', '.join(missing)}")
@@ -240,7 +241,11 @@ def command_line() -> argparse.ArgumentParser:
     parser = cli.parser_for(__doc__, "--reference-dir", "--submissions-dir", "--config", "--teams")
     parser.add_argument("archives", nargs="*", type=Path, metavar="ARCHIVE_OR_FOLDER")
     parser.add_argument(
-        "--inbox", type=Path, metavar="PATH", help="folder each entry of which is taken in"
+        "--inbox",
+        type=Path,
+        default="data/inbox",
+        metavar="PATH",
+        help="folder whose entries are taken in if no archive is named (default: %(default)s)",
     )
     parser.add_argument(
         "--map",

@@ -35,10 +35,12 @@ def table(header: list[str], rows: list[list[str]], right: set[int]) -> str:
 
     right: indexes of the columns that hold numbers and are aligned to the right.
     """
-    from tabulate import tabulate  # noqa: PLC0415  (only where a page is written)
+    import tabulate  # noqa: PLC0415  (only where a page is written)
 
+    # Else the padding would depend on whether the package wcwidth happens to be installed.
+    tabulate.WIDE_CHARS_MODE = False
     alignment = ["right" if index in right else "left" for index in range(len(header))]
     # Cells are text already: tabulate must not read "1e5" or "007" as a number.
-    return tabulate(
+    return tabulate.tabulate(
         rows, header, tablefmt="pipe", colalign=alignment if rows else None, disable_numparse=True
     )

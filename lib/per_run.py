@@ -14,13 +14,21 @@ Result = dict[str, Any]
 def read_results(stage: Stage, mode: str) -> list[Result]:
     """Return the per-run results that a score stage has written, in order of name.
 
-    Raises BadInput if there are none, or if one is of another label mode.
+    Raises BadInput if there are none, if one is missing or is not what was written, or if one
+    is of another label mode.
     """
-    results = [orjson.loads(data) for data in stage.intact().values()]
+    intact = stage.intact()
     folder = str(stage.folder)
-    if not results:
+    if not intact:
         found = "no scores"
         raise BadInput([Problem(folder, None, "", found, "those of the runs", "run make score")])
+    altered = [output for output, _ in stage.files() if output not in intact]
+    if altered:
+        found = "no score, or not the one that was written"
+        raise BadInput(
+            [Problem(output, None, "", found, "the score", "run make score") for output in altered]
+        )
+    results = [orjson.loads(data) for data in intact.values()]
     others = sorted({result["at_label_mode"] for result in results} - {mode})
     if others:
         found = f"scores in the mode {', '.join(others)}"

@@ -5,7 +5,7 @@ fractions, so that runs tie if and only if they are equal; tables carry the frac
 are written.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -155,15 +155,22 @@ def rank_mean(
 
 
 def rank_efficiency(
-    ranking: Ranking, results: list[Result], profile: dict[str, Any], config: Config, ties: str
+    ranking: Ranking,
+    results: list[Result],
+    profile: dict[str, Any],
+    config: Config,
+    ties: str,
+    *,
+    elsewhere: Sequence[Result] = (),
 ) -> Ranking:
     """Rank the runs of an accuracy ranking by a weighted mean of their ranks in score and sizes.
 
     ranking: the accuracy ranking; only its runs take part. results: those that it was made of.
     profile: its "score" names the mean rank, its "weights" are {quantity: weight}, where a
     quantity is an organizer value of the info files (less is better) or else stands for the
-    score of the accuracy ranking (more is better).
-    A run that opted out in any of its files is left out; ranks are given among the others.
+    score of the accuracy ranking (more is better). elsewhere: results of the same runs on the
+    other files of the data set. A run that opted out in any of its files is left out; ranks are
+    given among the others.
     """
     score, weights = profile["score"], profile["weights"]
     sizes = [quantity for quantity in weights if quantity in config.facts["info"]["organizer"]]
@@ -173,11 +180,12 @@ def rank_efficiency(
     taking_part = {
         (row["team"], row["run"]): row[ranking.score] for row in ranking.table.to_dict("records")
     }
+    opt_outs = _opt_outs([*results, *elsewhere], config)
     for submission in _submissions(results):
         key = (submission.team, submission.run)
         if key not in taking_part:
             continue
-        reason = _opt_out(submission, config)
+        reason = opt_outs.get(key)
         if reason:
             left_out.append((*key, reason))
             continue
@@ -207,19 +215,18 @@ def _with_mean_rank(
     return table
 
 
-def _opt_out(submission: _Submission, config: Config) -> str | None:
-    """Return why a submission takes no part in efficiency, or None."""
+def _opt_outs(results: list[Result], config: Config) -> dict[tuple[str, str], str]:
+    """Return {(team, run): why it takes no part in efficiency} of those that opted out."""
     key = config.facts["info"]["opt_out"]
-    out = [
-        language
-        for language, result in submission.results.items()
-        if result["efficiency_metadata"][key]
-    ]
-    if not out:
-        return None
-    if len(out) == len(submission.results):
-        return "opted out"
-    return f"opted out in {', '.join(out)} only, which counts for all its files"
+    reasons = {}
+    for team, run, by_language in _submissions(results):
+        out = [name for name, one in by_language.items() if one["efficiency_metadata"][key]]
+        if len(out) == len(by_language):
+            reasons[team, run] = "opted out"
+        elif out:
+            languages = ", ".join(out)
+            reasons[team, run] = f"opted out in {languages} only, which counts for all its files"
+    return reasons
 
 
 def _sizes(submission: _Submission, quantities: list[str]) -> tuple[dict[str, Any], list[str]]:

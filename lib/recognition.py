@@ -30,13 +30,11 @@ class Recognizer:
 
     def __init__(self, naming: Naming, teams: dict[str, Team], references: list[str]) -> None:
         self._naming = naming
-        self._references = {squash(stem): stem for stem in references}
-        self._aliases = {
-            squash(alias): team
-            for team, about in teams.items()
-            for alias in (about.name, *about.archives, team)
-            if squash(alias)
-        }
+        self._references = {squash(stem): {stem} for stem in references}
+        self._aliases: dict[str, set[str]] = {}
+        for team, about in teams.items():
+            for alias in filter(None, map(squash, (about.name, *about.archives, team))):
+                self._aliases.setdefault(alias, set()).add(team)
 
     def clues(self, path: str) -> Clues:
         """Return what the parts of a path say, the archive's name among them."""
@@ -76,8 +74,8 @@ class Recognizer:
         ]
 
 
-def _take(part: str, known: dict[str, str]) -> tuple[list[str], str]:
-    """Return the known names that a part holds, and the part without them.
+def _take(part: str, known: dict[str, set[str]]) -> tuple[list[str], str]:
+    """Return what the known names in a part may mean, and the part without them.
 
     Longer names first, so that ``nel`` is not seen in ``nel-only``.
     """
@@ -86,5 +84,5 @@ def _take(part: str, known: dict[str, str]) -> tuple[list[str], str]:
         pattern = f"{_EDGE_BEFORE}{re.escape(name)}{_EDGE_AFTER}"
         part, times = re.subn(pattern, "/", part)
         if times:
-            found.append(known[name])
+            found += sorted(known[name])
     return found, part

@@ -229,7 +229,8 @@ def _ranking(about: dict[str, Any], found: Findings, links: _Links) -> list[str]
     rows = found.tables[about["file"]]
     parts = []
     if not rows:
-        parts.append("No run has all files of this ranking.")
+        is_mean = about["kind"] == "means"
+        parts.append("No run has all files of this ranking." if is_mean else "No run takes part.")
     else:
         hidden = ("submission", "at_label_mode")
         columns = [column for column in rows[0] if column not in hidden]

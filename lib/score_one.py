@@ -52,12 +52,16 @@ class Subject(NamedTuple):
 
 
 def per_run_result(
-    subject: Subject, matrices: dict[str, Confusion], config: Config, mode: str
+    subject: Subject,
+    matrices: dict[str, Confusion],
+    config: Config,
+    mode: str,
+    data_repo: str,
 ) -> dict[str, Any]:
     """Return what the per-run JSON file holds.
 
     matrices: {target: confusion matrix} of the scored targets. config, mode: the campaign's
-    facts and the name of the label mode.
+    facts and the name of the label mode. data_repo: digest of the data repository.
     """
     run, reference, info = subject
     profile = config.profile(reference["dataset"])
@@ -87,6 +91,7 @@ def per_run_result(
             "reference": reference["digests"]["reference"],
             "info": info["digests"].get("info"),
             "config": config.digest,
+            "data_repo": data_repo,
         },
         "version": VERSION,
     }
@@ -131,8 +136,9 @@ class _Scorer:
     def product(self, run: Entry) -> Product:
         """Return what a run's scores rest on and how to compute them."""
         stem = Path(run["file"]).stem
-        reference = self._references[run["reference"]]
-        subject = Subject(run, reference, self._infos[f"{stem}{names.INFO_SUFFIX}"])
+        reference = _entry(self._references, run["reference"], "validate-reference")
+        info = _entry(self._infos, f"{stem}{names.INFO_SUFFIX}", "validate-info")
+        subject = Subject(run, reference, info)
         inputs = {
             "run": run["digests"]["run"],
             "reference": reference["digests"]["reference"],
@@ -150,16 +156,41 @@ class _Scorer:
         gold = self._gold(subject.reference)
         path = self._arguments.submissions_dir / subject.run["file"]
         answers = self._repo.load(path, subject.run["digests"]["run"])
+        _require_pairs(answers, subject.run, config)
         labels = self._repo.flatten(gold, self._repo.impute(gold, answers))
         targets = config.profile(subject.reference["dataset"])["targets"]
-        return per_run_result(subject, count_run(labels, targets, config, mode), config, mode)
+        matrices = count_run(labels, targets, config, mode)
+        return per_run_result(subject, matrices, config, mode, self._repo.digest)
 
     def _gold(self, reference: Entry) -> dict:
         file = reference["file"]
         if file not in self._golds:
             path = self._arguments.reference_dir / file
-            self._golds[file] = self._repo.load(path, reference["digests"]["reference"])
+            gold = self._repo.load(path, reference["digests"]["reference"])
+            _require_pairs(gold, reference, self._config)
+            self._golds[file] = gold
         return self._golds[file]
+
+
+def _require_pairs(documents: dict, entry: Entry, config: Config) -> None:
+    """Raise BadInput if a data repository's loader lost documents or pairs of a valid file."""
+    pairs_key = config.facts["documents"]["pairs"]
+    loaded = (len(documents), sum(len(each[pairs_key]) for each in documents.values()))
+    expected = (entry["documents"], entry["pairs"])
+    if loaded != expected:
+        found = f"{loaded[0]} documents and {loaded[1]} pairs as DATA_REPO loads it"
+        wanted = f"{expected[0]} and {expected[1]}"
+        action = "its ids or line ends are more than that loader can tell apart"
+        raise BadInput([Problem(entry["file"], None, "", found, wanted, action)])
+
+
+def _entry(entries: dict[str, Entry], file: str, target: str) -> Entry:
+    if file not in entries:
+        found = "no entry in the report"
+        raise BadInput(
+            [Problem(file, None, "", found, "one as new as its run", f"run make {target}")]
+        )
+    return entries[file]
 
 
 def _by_file(entries: list[Entry]) -> dict[str, Entry]:

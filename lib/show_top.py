@@ -7,26 +7,18 @@ Exits   0, 1 if there are no rankings, 2 for wrong usage
 
 import argparse
 
-import orjson
 from tabulate import tabulate
 
 import cli
-from campaign import BadInput
 from files import read_tsv
-from problems import Problem
+from ranking_index import read_index
 
 ROWS = 5
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Print the paths and the top of the first ranking over several files."""
-    try:
-        rankings = orjson.loads((arguments.rankings_dir / "rankings.json").read_bytes())
-    except OSError:
-        problem = Problem(
-            str(arguments.rankings_dir), None, "", "no rankings", "", "run make rankings"
-        )
-        raise BadInput([problem]) from None
+    rankings = read_index(arguments.rankings_dir)
     for about in rankings["rankings"]:
         if about["kind"] == "means":
             rows = read_tsv(arguments.rankings_dir / about["file"])[:ROWS]

@@ -35,6 +35,16 @@ from progress import progress
 
 MANIFEST_SUFFIX = ".manifest.json"
 LOCK_PREFIX = ".lock-"
+# In the order in which they run, which is the order in which all processes lock them.
+STAGES = (
+    "references",
+    "submissions",
+    "info",
+    "score",
+    "rankings",
+    "diagnostics",
+    "results-md",
+)
 _PATIENCE_SECONDS = 2.0
 
 
@@ -72,7 +82,10 @@ class Stage:
         self.folder = folder
         self._name = name
         self._manifest_path = (manifest_folder or folder) / f"{name}{MANIFEST_SUFFIX}"
-        self._recorded = _read_manifest(self._manifest_path)
+        self._place = os.path.relpath(folder, self._manifest_path.parent)
+        place, recorded = _read_manifest(self._manifest_path)
+        # What was made for another folder says nothing about this one.
+        self._recorded = recorded if place == self._place else {}
 
     def files(self) -> list[tuple[str, str]]:
         """Return (file name, SHA-256) of all finished outputs in the manifest, in order of name."""
@@ -94,12 +107,20 @@ class Stage:
         return contents
 
     def remove(self) -> list[str]:
-        """Remove all outputs and the manifest; return the outputs that were there."""
+        """Remove all outputs and the manifest; return the outputs that were removed.
+
+        A file that is not what the stage wrote stays, unless the stage was killed at it.
+        """
         self._remove_temporary_files()
-        outputs = [output for record in self._recorded.values() for output in record["outputs"]]
-        there = [output for output in sorted(outputs) if (self.folder / output).is_file()]
-        for output in there:
-            (self.folder / output).unlink()
+        there = []
+        for record in self._recorded.values():
+            for output, recorded_digest in record["outputs"].items():
+                path = self.folder / output
+                if path.is_file() and (
+                    recorded_digest is None or self._holds(output, recorded_digest)
+                ):
+                    path.unlink()
+                    there.append(output)
         self._manifest_path.unlink(missing_ok=True)
         return there
 
@@ -191,19 +212,33 @@ class Stage:
         return content_digest
 
     def _write_manifest(self) -> None:
-        write_whole(self._manifest_path, json_bytes(dict(sorted(self._recorded.items()))))
+        products = dict(sorted(self._recorded.items()))
+        manifest = {"folder": self._place, "products": products}
+        write_whole(self._manifest_path, json_bytes(manifest))
 
 
-def _read_manifest(path: Path) -> dict[str, dict]:
+def stages_in(folder: Path) -> list[Stage]:
+    """Return the stages whose manifests lie in a folder, each with the folder that it writes."""
+    stages = []
+    for path in sorted(folder.glob(f"*{MANIFEST_SUFFIX}")):
+        place, _ = _read_manifest(path)
+        name = path.name.removesuffix(MANIFEST_SUFFIX)
+        stages.append(Stage(name, Path(os.path.normpath(folder / place)), folder))
+    return stages
+
+
+def _read_manifest(path: Path) -> tuple[str, dict[str, dict]]:
+    """Return the folder and the products of a manifest; no products if it cannot be read."""
     try:
-        recorded = orjson.loads(path.read_bytes())
+        manifest = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError):
-        return {}
-    is_ours = isinstance(recorded, dict) and all(
-        isinstance(record, dict) and isinstance(record.get("outputs"), dict) and "inputs" in record
-        for record in recorded.values()
-    )
-    return recorded if is_ours else {}
+        return ".", {}
+    try:
+        place, products = manifest["folder"], manifest["products"]
+        are_ours = all(isinstance(product["outputs"], dict) for product in products.values())
+    except (TypeError, KeyError, AttributeError):
+        return ".", {}
+    return (place, products) if are_ours else (".", {})
 
 
 def code_digest(script: str) -> str:
@@ -240,11 +275,23 @@ def holding(results: Path, writes: str, reads: Sequence[str] = ()) -> Iterator[N
     results.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         for stage in (*reads, writes):
-            path = results / f"{LOCK_PREFIX}{stage}"
-            descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
-            stack.callback(os.close, descriptor)
-            _wait_for(descriptor, fcntl.LOCK_EX if stage == writes else fcntl.LOCK_SH, results)
+            kind = fcntl.LOCK_EX if stage == writes else fcntl.LOCK_SH
+            stack.callback(os.close, _locked(results / f"{LOCK_PREFIX}{stage}", kind))
         yield
+
+
+def _locked(path: Path, kind: int) -> int:
+    """Return the descriptor of a lock file that is held and still has its name."""
+    while True:
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+        _wait_for(descriptor, kind, path.parent)
+        try:
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        # lib/clean.py removed the file while this process waited for it.
+        os.close(descriptor)
 
 
 def _wait_for(descriptor: int, kind: int, results: Path) -> None:

@@ -118,7 +118,8 @@ def _value_over_lines(raw: bytes, data: bytes, start: int) -> tuple[str, str] | 
     text = raw.lstrip(_BLANKS)
     if not text.startswith((b"{", b"[")) or len(text) > MAX_LINE_BYTES:
         return None
-    is_opened = text in (b"{", b"[") or (text[-1:] in b",{[" and _spans_lines(data, start))
+    is_alone = text in (b"{", b"[") and data[start:].strip() != text
+    is_opened = is_alone or (text[-1:] in b",{[" and _spans_lines(data, start))
     is_whole_file = text.startswith(b"[") and text == data.strip() and _is_json(text)
     if not is_opened and not is_whole_file:
         return None
@@ -172,12 +173,18 @@ def _repeated_keys(file: str, number: int, raw: bytes) -> list[Problem]:
     tree = json.loads(raw, object_pairs_hook=_keep_repeats)
     problems = []
     for path, key, times in _paths_of_repeats(tree):
-        places = re.finditer(re.escape(orjson.dumps(key)) + rb"\s*:", raw)
-        last = max((place.start() for place in places), default=0)
-        line = number + raw.count(b"\n", 0, last)
+        line = number + line_of_key(raw, key) - 1
         found = f"the key {quote(key)} {times} times"
         problems.append(Problem(file, line, path, found, "each key once", "keep one of them"))
     return problems
+
+
+def line_of_key(data: bytes, key: str) -> int:
+    """Return the line, from 1, on which a key of a JSON text last stands; 1 if it does not."""
+    spellings = {re.escape(orjson.dumps(key)), re.escape(json.dumps(key).encode())}
+    pattern = b"(?:" + b"|".join(sorted(spellings)) + rb")\s*:"
+    places = [place.start() for place in re.finditer(pattern, data)]
+    return 1 + data.count(b"\n", 0, max(places, default=0))
 
 
 class _Repeats(list):

@@ -36,7 +36,7 @@ def check_info(file: str, data: bytes, facts: dict) -> tuple[dict, list[Problem]
     required = [*facts["organizer"], *facts["team"]]
 
     def problem(key: str, found: str, expected: str, action: str = "") -> None:
-        line = data[: max(data.find(f'"{key}"'.encode()), 0)].count(b"\n") + 1
+        line = strict_json.line_of_key(data, key)
         problems.append(Problem(file, line, f"$.{key}", found, expected, action))
 
     for key in required:

@@ -8,6 +8,7 @@ document that it refuses does jsonschema say why.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
 from datetime import date
@@ -61,9 +62,11 @@ class DocumentValidator:
         """
         if self._fast_accepts(document):
             return []
-        faults = [
-            fault for error in self._slow.iter_errors(document) for fault in _faults_of(error)
-        ]
+        try:
+            errors = list(self._slow.iter_errors(document))
+        except RecursionError:
+            errors = []
+        faults = [fault for error in errors for fault in _faults_of(error)]
         return faults or [SchemaFault("$", document, NO_DETAIL)]
 
     def _fast_accepts(self, document: Any) -> bool:
@@ -101,7 +104,7 @@ def validate_jsonl_file(path: str | Path, schema: dict) -> int:
         except orjson.JSONDecodeError as error:
             faults = [SchemaFault("$", "no JSON", str(error))]
         for fault in faults:
-            found = fault.found if fault.found is MISSING else orjson.dumps(fault.found).decode()
+            found = _shown(fault.found)
             print(f"{Path(path).name}:{number}: {fault.path}: {found}, expected {fault.expected}")
         errors += len(faults)
     return errors
@@ -122,10 +125,22 @@ def _faults_of(error: Any) -> Iterator[SchemaFault]:
         yield SchemaFault(f"{path}.{key}", MISSING, "this required key")
     elif error.validator == "uniqueItems":
         for index, item in enumerate(error.instance):
-            if item in error.instance[:index]:
+            if any(_is_same(item, other) for other in error.instance[:index]):
                 yield SchemaFault(f"{path}[{index}]", item, "each mention once")
     else:
         yield SchemaFault(path, error.instance, error.message)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    # To Python, true is 1; to JSON Schema it is not.
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value) if value is MISSING else orjson.dumps(value).decode()
+    except TypeError:
+        return f"a deeply nested {type(value).__name__}"
 
 
 def _one_of(values: list) -> str:
@@ -134,11 +149,11 @@ def _one_of(values: list) -> str:
 
 
 def _is_date(text: str) -> bool:
-    if len(text) == 4 and text.isascii() and text.isdigit():
+    if re.fullmatch(r"[0-9]{4}", text):
         return True
     try:
-        # Python 3.11 and later also take 18480302, so the length must be that of YYYY-MM-DD.
-        return len(text) == 10 and bool(date.fromisoformat(text))
+        # Python 3.11 and later take other ISO forms, too.
+        return bool(re.fullmatch(r"[0-9-]{10}", text)) and bool(date.fromisoformat(text))
     except ValueError:
         return False
 
