@@ -190,6 +190,7 @@ show-top: setup
 ## install what the evaluation needs into venv/
 setup:
 	$(call install,requirements.txt)
+	$(forget_compiled)
 
 setup-dev:
 	$(call install,requirements-dev.txt)
@@ -207,4 +208,14 @@ define install
 		cat requirements.txt $(1) > venv/$(1); \
 	}; \
 fi
+endef
+
+# Python trusts time stamps when it takes a compiled module instead of its source, so compiled
+# modules are thrown away whenever the content of a source changed.
+define forget_compiled
+@sources=$$(cat lib/*.py "$$DATA_REPO"/scripts/*.py 2>&1 | cksum); \
+if [ "$$sources" != "$$(cat lib/__pycache__/sources 2>/dev/null)" ]; then \
+	rm -rf lib/__pycache__ "$$DATA_REPO"/scripts/__pycache__; \
+	mkdir -p lib/__pycache__ && echo "$$sources" > lib/__pycache__/sources; \
+fi 2>/dev/null || true
 endef

@@ -143,7 +143,7 @@ class _Scorer:
             "run": run["digests"]["run"],
             "reference": reference["digests"]["reference"],
             "info": subject.info["digests"].get("info"),
-            "findings": digest_of_values([run["problems"], subject.info["problems"]]),
+            "findings": digest_of_values([_findings(run), _findings(info), reference["labels"]]),
             "config": self._config.digest,
             "data_repo": self._repo.digest,
             "at_label_mode": self._arguments.at_label_mode,
@@ -170,6 +170,11 @@ class _Scorer:
             _require_pairs(gold, reference, self._config)
             self._golds[file] = gold
         return self._golds[file]
+
+
+def _findings(entry: Entry) -> Entry:
+    """Return what validation says of a file, apart from what that rests on."""
+    return {key: value for key, value in entry.items() if key != "digests"}
 
 
 def _require_pairs(documents: dict, entry: Entry, config: Config) -> None:
