@@ -10,7 +10,6 @@ import stat
 import tarfile
 import unicodedata
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -24,6 +23,7 @@ MAX_TOTAL_BYTES = 2_000_000_000
 MAX_RATIO = 200
 RATIO_APPLIES_FROM = 10_000_000
 MAX_NAME_BYTES = 255
+_SHOWN = 200
 _CHUNK = 1 << 20
 _ZIP = (".zip",)
 _TAR = (".tar.gz", ".tgz", ".tar", ".tar.xz", ".tar.bz2")
@@ -34,6 +34,12 @@ class Refused(NamedTuple):
     """The verdict on an archive that is dangerous or broken; nothing of it may be used."""
 
     reason: str
+
+
+def is_shadow(path: str) -> bool:
+    """Tell whether a member is what a file manager leaves: hidden, or a shadow of another file."""
+    parts = path.split("/")
+    return "__MACOSX" in parts or any(part.startswith(".") for part in parts[1:] or parts)
 
 
 class _Refusal(Exception):
@@ -67,40 +73,49 @@ class Spool:
         self._folder = folder
         self._wanted = wanted
         self._kept = 0
+        self._at = ""
 
     def members(self, archive: Path) -> list[Member] | Refused:
         """Return the members of an archive or folder, and those of the archives in it, one level.
 
+        What holds no file has one member, whose path ends in a slash.
         Refused are paths that leave the archive, links, devices, too many or too large members,
         and what is no archive or is damaged.
         """
+        self._at = source = _shown(archive.name)
         try:
-            return self._members(
-                archive, display(archive.name), _stem(archive.name), _Budget(), nested=False
-            )
+            members = self._members(archive, source, _stem(archive.name), _Budget(), nested=False)
         except _Refusal as refusal:
             return Refused(str(refusal))
-        except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
-            return Refused(f"damaged or not what its name says: {error}")
-        except (RuntimeError, OSError) as error:  # an encrypted zip is a RuntimeError
-            return Refused(f"cannot be read: {error}")
+        except OSError as error:
+            return Refused(self._located(f"cannot be read: {error.strerror}", source))
+        except Exception as error:  # There is no end to what damage makes the readers raise.
+            reason = f"damaged or not what its name says: {error}"
+            return Refused(self._located(reason, source))
+        return members or [Member(source, f"{_stem(archive.name)}/", None, None)]
+
+    def _located(self, reason: str, source: str) -> str:
+        return reason if self._at == source else f"{self._at}: {reason}"
 
     def _members(
         self, archive: Path, source: str, path: str, budget: "_Budget", *, nested: bool
     ) -> list[Member]:
         members = []
         for name, stream in _entries(archive, budget):
-            inner_source, inner_path = f"{source}/{display(name)}", f"{path}/{name}"
+            inner_source, inner_path = f"{source}/{_shown(name)}", f"{path}/{name}"
+            is_archive = _is_archive(name) and not is_shadow(inner_path)
             if any(len(os.fsencode(part)) > MAX_NAME_BYTES for part in name.split("/")):
                 note = f"its name is longer than {MAX_NAME_BYTES} bytes"
                 members.append(Member(inner_source, inner_path, None, None, note))
-            elif _is_archive(name) and nested:
+            elif is_archive and nested:
                 note = "an archive in an archive in an archive"
                 members.append(Member(inner_source, inner_path, None, None, note))
-            elif _is_archive(name):
+            elif is_archive:
                 content, _ = self._keep(stream, budget, suffix="".join(Path(name).suffixes[-2:]))
+                self._at = inner_source
                 within = _stem(inner_path)
                 members += self._members(content, inner_source, within, budget, nested=True)
+                self._at = source
             elif self._wanted(inner_path):
                 members.append(Member(inner_source, inner_path, *self._keep(stream, budget)))
             else:
@@ -124,28 +139,31 @@ class _Budget:
     def __init__(self) -> None:
         self._members = 0
         self._total = 0
-        self._member = 0
+        self._member = self._claimed = 0
         self._name = ""
         self._packed: int | None = None
 
     def begin(self, name: str, size: int, packed: int | None) -> None:
         """Count a member. size: bytes that it claims; packed: its compressed bytes, if known."""
         self._members += 1
-        self._name, self._member, self._packed = name, 0, packed
         if self._members > MAX_MEMBERS:
             raise _Refusal(f"more than {MAX_MEMBERS:,} members")
-        self._check(size, self._total + size)
+        self._name, self._packed = _shown(name), packed
+        self._member, self._claimed = 0, size
+        self._total += size
+        self._check(size)
 
     def spend(self, size: int) -> None:
         """Count bytes that were really unpacked: a header can lie."""
+        before = max(self._member, self._claimed)
         self._member += size
-        self._total += size
-        self._check(self._member, self._total)
+        self._total += max(self._member, self._claimed) - before
+        self._check(self._member)
 
-    def _check(self, member: int, total: int) -> None:
+    def _check(self, member: int) -> None:
         if member > MAX_MEMBER_BYTES:
             raise _Refusal(f"{self._name}: more than {MAX_MEMBER_BYTES:,} bytes unpacked")
-        if total > MAX_TOTAL_BYTES:
+        if self._total > MAX_TOTAL_BYTES:
             raise _Refusal(f"more than {MAX_TOTAL_BYTES:,} bytes unpacked in all")
         is_large = self._packed is not None and member > RATIO_APPLIES_FROM
         if is_large and member > MAX_RATIO * max(self._packed, 1):
@@ -186,7 +204,7 @@ def _folder_entries(folder: Path, budget: _Budget) -> Iterator[tuple[str, IO[byt
         if stat.S_ISDIR(status.st_mode):
             continue
         _refuse_unless_regular(name, status.st_mode)
-        budget.begin(display(name), status.st_size, None)
+        budget.begin(name, status.st_size, None)
         with open(path, "rb") as stream:
             yield _harmless(name), stream
 
@@ -196,12 +214,13 @@ def _zip_entries(archive: Path, budget: _Budget) -> Iterator[tuple[str, IO[bytes
         for info in opened.infolist():
             name = _zip_name(info)
             mode = info.external_attr >> 16
+            is_folder = name.endswith(("/", "\\"))
             # Zips made on Windows have no file type in their attributes.
-            if stat.S_IFMT(mode) and not info.is_dir():
+            if stat.S_IFMT(mode) and not is_folder:
                 _refuse_unless_regular(name, mode)
             harmless = _harmless(name)
-            budget.begin(harmless, 0 if info.is_dir() else info.file_size, info.compress_size)
-            if not info.is_dir() and not name.endswith(("/", "\\")):
+            budget.begin(harmless, 0 if is_folder else info.file_size, info.compress_size)
+            if not is_folder:
                 with opened.open(info) as stream:
                     yield harmless, stream
 
@@ -211,11 +230,15 @@ def _tar_entries(archive: Path, budget: _Budget) -> Iterator[tuple[str, IO[bytes
     with tarfile.open(archive) as opened:
         for info in opened:
             if not (info.isreg() or info.isdir()):
-                raise _Refusal(f"{display(info.name)}: a link or device")
+                raise _Refusal(f"{_shown(info.name)}: a link or device")
             harmless = _harmless(info.name)
             budget.begin(harmless, info.size, packed)
             if info.isreg():
                 yield harmless, opened.extractfile(info)
+        # tarfile stops without a word at a header that is damaged or cut off.
+        opened.fileobj.seek(opened.offset)
+        if opened.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+            raise _Refusal("cut off or damaged: it does not end as a tar does")
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
@@ -233,14 +256,22 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 def _harmless(name: str) -> str:
     """Return a member's path with slashes and composed Unicode. Raises _Refusal if it leaves."""
     slashed = unicodedata.normalize("NFC", name.replace("\\", "/"))
-    if slashed.startswith("/") or re.match(r"[A-Za-z]:", slashed) or "\0" in slashed:
-        raise _Refusal(f"{display(name)}: an absolute path")
+    if slashed.startswith("/") or re.match(r"[A-Za-z]:", slashed):
+        raise _Refusal(f"{_shown(name)}: an absolute path")
+    if "\0" in slashed:
+        raise _Refusal(f"{_shown(name)}: a zero byte in a path")
     parts = [part for part in slashed.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise _Refusal(f"{display(name)}: a path that leaves the archive")
-    return "/".join(parts)
+        raise _Refusal(f"{_shown(name)}: a path that leaves the archive")
+    return "/".join(parts) or "."
+
+
+def _shown(name: str) -> str:
+    """Return a name for messages: printable, and not longer than anybody reads."""
+    shown = display(name)
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
 
 
 def _refuse_unless_regular(name: str, mode: int) -> None:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise _Refusal(f"{display(name)}: a link or device")
+        raise _Refusal(f"{_shown(name)}: a link or device")

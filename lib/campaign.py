@@ -73,7 +73,7 @@ _SHAPE = {
     "imputed_label": str,
     "at_label_modes": {"*": dict},
     "profiles": {"*": {"name": str, "title": str, "score": str, "targets": list}},
-    "info": {"organizer": list, "team": list, "opt_out": str},
+    "info": {"organizer": list, "team": list, "opt_out": str, "units": dict},
     "rankings": {
         "files": {"file": str},
         "means": {"*": {"title": str, "file": str, "dataset": str, "split": str, "score": str}},

@@ -61,10 +61,11 @@ def read_references(
     return known
 
 
-def read_runs(paths: list[Path], spool: Path) -> list[File]:
-    """Return the runs among paths; folders and archives are searched.
+def read_runs(paths: list[Path], spool: Path) -> list[tuple[str, File]]:
+    """Return (place, run) of the runs among paths; folders and archives are searched.
 
-    spool: a folder for what is unpacked. Raises BadInput for an archive that is refused, and
+    spool: a folder for what is unpacked. place: the path as given, or the name in an archive.
+    Raises BadInput for an archive that is refused or has a part that cannot be looked into, and
     where there is no run.
     """
     runs = []
@@ -72,21 +73,22 @@ def read_runs(paths: list[Path], spool: Path) -> list[File]:
     problems = []
     for path in paths:
         if path.is_file() and path.name.lower().endswith((names.RUN_SUFFIX, ".json", ".txt")):
-            runs.append(File(names.display(path.name), path, path.read_bytes()))
+            file = File(names.display(path.name), path, path.read_bytes())
+            runs.append((names.display(path.as_posix()), file))
             continue
+        shown = names.display(path.name)
         members = reader.members(path)
         if isinstance(members, Refused):
-            problems.append(Problem(path.name, None, "", members.reason, "a harmless archive", ""))
+            problems.append(Problem(shown, None, "", members.reason, "a harmless archive", ""))
             continue
-        kept = [member for member in members if member.content]
-        runs += [
-            File(
-                member.path.rsplit("/", maxsplit=1)[-1], member.content, member.content.read_bytes()
-            )
-            for member in kept
-        ]
-        if not kept:
-            problems.append(Problem(path.name, None, "", "no run", "a .jsonl file", ""))
+        for member in members:
+            if member.note:
+                problems.append(Problem(member.source, None, "", member.note, "runs", ""))
+            elif member.content:
+                name = names.display(member.path.rsplit("/", maxsplit=1)[-1])
+                runs.append((name, File(name, member.content, member.content.read_bytes())))
+        if not any(member.content or member.note for member in members):
+            problems.append(Problem(shown, None, "", "no run", "a .jsonl file", ""))
     if problems:
         raise BadInput(problems)
     return runs
@@ -126,11 +128,14 @@ def _label_table(verdict: Verdict) -> str:
     return tabulate(rows, ["target", "label", "pairs"], tablefmt="simple")
 
 
-def annotation(problem: Problem) -> str:
-    """Return a problem as an annotation that GitHub Actions shows beside the file."""
-    place = {"file": problem.file, "line": problem.line}
+def annotation(place: str, problem: Problem) -> str:
+    """Return a problem as an annotation that GitHub Actions shows beside the file.
+
+    place: path of the file from the folder where the check runs.
+    """
+    where = {"file": place, "line": problem.line}
     fields = ",".join(
-        f"{key}={_escaped(str(value), ':,')}" for key, value in place.items() if value is not None
+        f"{key}={_escaped(str(value), ':,')}" for key, value in where.items() if value is not None
     )
     return f"::{problem.severity} {fields}::{_escaped(problem.text_without_file())}"
 
@@ -155,13 +160,13 @@ def main(arguments: argparse.Namespace) -> int:
     known = read_references(arguments.reference, checker, naming)
     with tempfile.TemporaryDirectory() as spool:
         runs = read_runs(arguments.runs, Path(spool))
-        verdicts = [judge(run, known, checker, naming, config) for run in runs]
+        verdicts = [judge(run, known, checker, naming, config) for _, run in runs]
     if arguments.json:
         sys.stdout.write(json_bytes([as_json(verdict) for verdict in verdicts]).decode())
     elif arguments.github:
-        for verdict in verdicts:
+        for (place, _), verdict in zip(runs, verdicts, strict=True):
             for problem in verdict.problems:
-                print(annotation(problem))
+                print(annotation(place, problem))
     else:
         print("\n\n".join(report(verdict, config) for verdict in verdicts))
     accepted = all(verdict.accepted for verdict in verdicts)

@@ -58,9 +58,16 @@ def _cell(value: object) -> str:
 
 def read_tsv(path: Path) -> list[dict[str, str]]:
     """Return the rows of a table that tsv_bytes wrote, each as {column: cell}."""
+    return parse_tsv(path.read_bytes().decode())
+
+
+def parse_tsv(text: str) -> list[dict[str, str]]:
+    """Return the rows of a tab-separated table, each as {column: cell}.
+
+    Raises ValueError where a row has more or fewer cells than the header.
+    """
     # splitlines() would also break at characters that may stand in a cell, such as U+2028.
-    lines = path.read_bytes().decode().removesuffix("\n").split("\n")
-    header, *rows = (line.split("\t") for line in lines)
+    header, *rows = (line.split("\t") for line in text.removesuffix("\n").split("\n"))
     return [dict(zip(header, row, strict=True)) for row in rows]
 
 

@@ -20,16 +20,19 @@ import orjson
 
 import cli
 import names
+import strict_json
 from archives import Member, Refused, Spool
 from campaign import BadInput, Config, Team, load_config, load_teams
 from files import digest_of_file, json_bytes, temporary_path, write_whole
 from intake_plan import (
     BLOCKING,
+    NO_FILE,
     PLACE,
     REPLACE,
     SAME,
     SKIP,
     Step,
+    decisions,
     info_from,
     is_metadata,
     is_run_file,
@@ -58,6 +61,8 @@ class Intake:
             found = "no gold or masked files, whose names tell what runs are for"
             action = "put them there or set REFERENCE_DIR"
             raise BadInput([Problem(str(folder), None, "", found, "at least one", action)])
+        self.rows = read_map(arguments.map)
+        self._template = _template(arguments.info_template)
         stems = [reference.stem for reference in self.references]
         self._recognizer = Recognizer(self._naming, teams, stems)
 
@@ -83,18 +88,16 @@ class Intake:
         """Return a step for each member."""
         folder = self._arguments.submissions_dir
         present = {}
-        if folder.is_dir():
-            listed = names.list_submissions(folder, self._naming)
-            runs = [found.file for found in listed if found.kind == names.RUN]
-            present = {file: digest_of_file(folder / file) for file in runs}
-        decided = {
-            row["source"]: row["target"] for row in read_map(self._arguments.map) if row["target"]
-        }
+        for found in names.list_submissions(folder, self._naming) if folder.is_dir() else []:
+            if found.kind == names.RUN:
+                present[found.file] = digest_of_file(folder / found.file)
+            elif (folder / found.file).is_dir() or (folder / found.file).is_symlink():
+                present[found.file] = NO_FILE
         return plan(
             members,
             self._recognizer,
             self._naming,
-            decided,
+            decisions(self.rows, members),
             present,
             replace=self._arguments.replace,
         )
@@ -110,27 +113,26 @@ class Intake:
             if (self._arguments.submissions_dir / run.info_file).exists():
                 continue
             near = nearest_metadata(step.member.path, list(metadata))
-            said = _object_in(metadata[near].content) if near else self._template()
+            said = _object_in(metadata[near].content) if near else self._template
             needed.setdefault(
                 run.info_file, json_bytes(info_from(said, self._config.facts["info"]))
             )
         return needed
 
-    def _template(self) -> dict[str, Any]:
-        path = self._arguments.info_template
-        return _object_in(path) if path else {}
-
     def place(self, steps: list[Step], infos: dict[str, bytes]) -> None:
-        """Put all runs and info files under their final names, once all of them are written."""
+        """Put all runs, info files and the map under their names, once all of them are written."""
         folder = self._arguments.submissions_dir
         folder.mkdir(parents=True, exist_ok=True)
         runs = {s.target: s for s in steps if s.action in (PLACE, REPLACE)}
-        paths = [folder / name for name in (*runs, *infos)]
+        table = self._arguments.map
+        table.parent.mkdir(parents=True, exist_ok=True)
+        paths = [*(folder / name for name in (*runs, *infos)), table]
         try:
             for target, step in runs.items():
                 shutil.copyfile(step.member.content, temporary_path(folder / target))
             for name, data in infos.items():
                 temporary_path(folder / name).write_bytes(data)
+            temporary_path(table).write_bytes(map_bytes(self.rows, steps, placed=True))
             for target, step in runs.items():
                 if step.action == REPLACE:
                     self._keep_replaced(folder / target)
@@ -170,6 +172,20 @@ def _object_in(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _template(path: Path | None) -> dict[str, Any]:
+    """Return the content of the info template. Raises BadInput if it is no JSON object."""
+    if path is None:
+        return {}
+    try:
+        value, problems = strict_json.read_object(path.name, path.read_bytes())
+    except OSError as error:
+        found = (error.strerror or "no file").lower()
+        problems = [Problem(str(path), None, "", found, "a file to read", "check its path")]
+    if problems:
+        raise BadInput(problems)
+    return value
+
+
 def _inputs(arguments: argparse.Namespace) -> list[Path]:
     """Return the archives of the command line, or else all that lies in the inbox."""
     paths = list(arguments.archives)
@@ -194,10 +210,10 @@ def main(arguments: argparse.Namespace) -> int:
         steps = intake.plan(members)
         infos = intake.infos(steps, members)
         blocked = any(step.action in BLOCKING for step in steps)
-        if not arguments.dry_run:
-            if not blocked:
-                intake.place(steps, infos)
-            write_whole(arguments.map, map_bytes(read_map(arguments.map), steps))
+        if not arguments.dry_run and blocked:
+            write_whole(arguments.map, map_bytes(intake.rows, steps, placed=False))
+        elif not arguments.dry_run:
+            intake.place(steps, infos)
     _tell(steps, infos, arguments, blocked=blocked)
     print(_coverage_table(intake, [] if blocked else steps))
     return cli.EXIT_BAD_INPUT if blocked else cli.EXIT_OK

@@ -1,19 +1,22 @@
 """What becomes of the files in participants' archives: decided here, done by intake.py."""
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import names
-from archives import Member
+from archives import Member, is_shadow
 from campaign import BadInput
-from files import read_tsv, tsv_bytes
+from files import parse_tsv, tsv_bytes
 from problems import Problem
 from recognition import Recognizer
 
 LEFT_OUT = "-"
+LEFT_OUT_BY_MAP = "left out by the map"
 PLACE, REPLACE, SAME, SKIP = "place", "replace", "identical", "skip"
 UNDECIDED, CONFLICT, UNPLACEABLE = "undecided", "conflict", "not placeable"
 BLOCKING = (UNDECIDED, CONFLICT, UNPLACEABLE)
+NO_FILE = "no file"
 MAP_HEADER = ["source", "target", "action", "sha256_source", "sha256_target", "note"]
 
 
@@ -28,12 +31,6 @@ class Step(NamedTuple):
     target: str
     action: str
     note: str = ""
-
-
-def is_shadow(path: str) -> bool:
-    """Tell whether a member is what a file manager leaves: hidden, or a shadow of another file."""
-    parts = path.split("/")
-    return "__MACOSX" in parts or any(part.startswith(".") for part in parts[1:] or parts)
 
 
 def is_run_file(path: str) -> bool:
@@ -59,8 +56,9 @@ def plan(
 ) -> list[Step]:
     """Decide what becomes of each member; every member gets exactly one step.
 
-    decided: {source: target} that the organizer gave. present: {file name: SHA-256} of the runs
-    that are there. replace: whether a run may take the place of a different one.
+    decided: {source: target} that the organizer gave. present: {file name: SHA-256, or NO_FILE}
+    of what is there under the names of runs. replace: whether a run may take the place of a
+    different one.
     """
     steps = [_first_step(member, recognizer, naming, decided) for member in members]
     by_target: dict[str, list[Step]] = {}
@@ -79,20 +77,17 @@ def _first_step(
     member: Member, recognizer: Recognizer, naming: names.Naming, decided: dict[str, str]
 ) -> Step:
     """Return a step from the member alone."""
-    if member.note:
-        return Step(member, "", UNPLACEABLE, member.note)
-    if is_shadow(member.path):
-        return Step(member, "", SKIP, "left by a file manager")
-    if is_metadata(member.path):
-        return Step(member, "", SKIP, "metadata")
-    if not is_run_file(member.path):
-        return Step(member, "", SKIP, "not a run file")
     target = decided.get(member.source, "")
     if target == LEFT_OUT:
-        return Step(member, "", SKIP, "left out by the map")
+        return Step(member, "", SKIP, LEFT_OUT_BY_MAP)
+    if member.note:
+        return Step(member, "", UNPLACEABLE, member.note)
+    reason = _no_run(member.path)
+    if reason:
+        return Step(member, "", SKIP, reason)
+    if target and naming.run(target) is None:
+        return Step(member, "", UNPLACEABLE, f"the map's target {target} is no name of a run")
     if target:
-        if naming.run(target) is None:
-            return Step(member, "", UNPLACEABLE, f"the map's target {target} is no name of a run")
         return Step(member, target, PLACE, "by the map")
     clues = recognizer.clues(member.path)
     run = recognizer.run(clues)
@@ -100,6 +95,17 @@ def _first_step(
         candidates = ", ".join(recognizer.candidates(clues))
         return Step(member, "", UNDECIDED, f"candidates: {candidates}")
     return Step(member, run.file, PLACE)
+
+
+def _no_run(path: str) -> str | None:
+    """Return why a member is no run, None if it may be one."""
+    if path.endswith("/"):
+        return "there is no file in it"
+    if is_shadow(path):
+        return "left by a file manager"
+    if is_metadata(path):
+        return "metadata"
+    return None if is_run_file(path) else "not a run file"
 
 
 def _against_others(
@@ -113,6 +119,8 @@ def _against_others(
     if step is not rivals[0]:
         return step._replace(action=SAME, note=f"the same as {rivals[0].member.source}")
     there = present.get(step.target)
+    if there == NO_FILE:
+        return step._replace(action=CONFLICT, note="a folder or link has this name")
     if there == step.member.digest:
         return step._replace(action=SAME, note="already there")
     if there is not None and not replace:
@@ -133,7 +141,9 @@ def nearest_metadata(run: str, metadata: list[str]) -> str | None:
         near = [path for path in metadata if path.rsplit("/", maxsplit=1)[0] == folder]
         own = names.squash(run.rsplit("/", maxsplit=1)[-1].rsplit(".", maxsplit=1)[0])
         named = [path for path in near if own in names.squash(path.rsplit("/", maxsplit=1)[-1])]
-        for chosen in (named, near):
+        # What is called like a run speaks of that run alone.
+        general = [path for path in near if not re.search(r"_run\d", path.rsplit("/", 1)[-1])]
+        for chosen in (named, general):
             if len(chosen) == 1:
                 return chosen[0]
         if near:
@@ -167,8 +177,10 @@ def read_map(path: Path) -> list[dict[str, str]]:
     if not path.exists():
         return []
     try:
-        rows = read_tsv(path)
-    except (ValueError, UnicodeDecodeError):
+        # Spreadsheets and editors on Windows write a byte-order mark and CRLF.
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        rows = parse_tsv(text)
+    except ValueError:
         rows = [{}]
     if any(not {"source", "target"} <= row.keys() for row in rows):
         found = "rows without source or target"
@@ -177,15 +189,37 @@ def read_map(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def map_bytes(rows: list[dict[str, str]], steps: list[Step]) -> bytes:
-    """Return the map with the steps of this call: earlier rows stay unless their source recurs."""
-    merged = {row["source"]: [row.get(column, "") for column in MAP_HEADER] for row in rows}
+def decisions(rows: list[dict[str, str]], members: list[Member]) -> dict[str, str]:
+    """Return {source: target} of the members that the map decides.
+
+    A row with a digest speaks of that content only: another archive may have the same name.
+    """
+    digests = {member.source: member.digest for member in members}
+    return {
+        row["source"]: row["target"]
+        for row in rows
+        if row["target"] and row.get("sha256_source", "") in ("", digests.get(row["source"]))
+    }
+
+
+def map_bytes(rows: list[dict[str, str]], steps: list[Step], *, placed: bool = True) -> bytes:
+    """Return the map with the steps of this call; earlier rows stay unless they recur.
+
+    placed: whether the runs of this call are in place, with the digests that the map then shows.
+    """
+    cells = [[row.get(column, "") for column in MAP_HEADER] for row in rows]
     for step in steps:
-        if step.action == SKIP and step.note != "left out by the map":
+        if step.action == SKIP and step.note != LEFT_OUT_BY_MAP:
             continue
         member = step.member
         target = step.target or (LEFT_OUT if step.action == SKIP else "")
         digest = member.digest or ""
-        placed = digest if step.target else ""
-        merged[member.source] = [member.source, target, step.action, digest, placed, step.note]
-    return tsv_bytes(MAP_HEADER, [merged[source] for source in sorted(merged)])
+        result = digest if step.target and placed else ""
+        cells.append([member.source, target, step.action, digest, result, step.note])
+    merged = {(row[0], row[3]): row for row in cells}
+    # A row that was written by hand has no digest yet; the step that follows from it has.
+    known = {source for source, digest in merged if digest}
+    kept = [
+        row for (source, digest), row in sorted(merged.items()) if digest or source not in known
+    ]
+    return tsv_bytes(MAP_HEADER, kept)

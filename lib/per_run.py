@@ -19,10 +19,11 @@ def read_results(stage: Stage, mode: str) -> list[Result]:
     """
     intact = stage.intact()
     folder = str(stage.folder)
-    if not intact:
+    if not intact and not stage.unfinished():
         found = "no scores"
         raise BadInput([Problem(folder, None, "", found, "those of the runs", "run make score")])
     altered = [output for output, _ in stage.files() if output not in intact]
+    altered += stage.unfinished()
     if altered:
         found = "no score, or not the one that was written"
         raise BadInput(

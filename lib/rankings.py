@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from campaign import Config
-from counting import file_scores, mean, weighted_mean
+from counting import file_scores, mean, unused_labels, weighted_mean
 from names import natural_key
 from per_run import Result
 from problems import plural
@@ -94,7 +94,16 @@ def rank_file(results: list[Result], config: Config, ties: str) -> Ranking:
         for r in results
     ]
     table = ranked(_table(rows, list(rows[0])), score, ties, descending=True)
-    return Ranking(table, score, [], _identical_runs(results))
+    return Ranking(table, score, [], _unused_labels(results[0]) + _identical_runs(results))
+
+
+def _unused_labels(result: Result) -> list[str]:
+    """Return a sentence for each label that the reference of a result never uses."""
+    return [
+        f"The reference has no {target} {label}, which is left out of the mean."
+        for target in result["targets"]
+        for label in unused_labels(result["counts"][target]["confusion"])
+    ]
 
 
 def _identical_runs(results: list[Result]) -> list[str]:

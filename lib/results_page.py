@@ -170,10 +170,16 @@ def _definitions_of_rankings(found: Findings) -> list[str]:
     if any(about["kind"] == "efficiency" for about in found.rankings["rankings"]):
         items.append(
             f"{code('rank_*')}: the rank of a run among those of the same table, the highest"
-            " score or the smallest size first. Sizes are those that the organizers confirmed;"
-            " unknown ones rank last. Where the info files of a run disagree, the largest counts."
+            " score or the smallest size first. Who opted out is left out, organizer entries take"
+            f" part. Sizes are those that the organizers confirmed ({_units(found)}); unknown ones"
+            " rank last. Where the info files of a run disagree, the largest counts."
         )
     return items
+
+
+def _units(found: Findings) -> str:
+    units = found.config.facts["info"]["units"]
+    return ", ".join(f"{code(quantity)} in {unit}" for quantity, unit in units.items())
 
 
 def _titled_rankings(found: Findings) -> list[tuple[str, dict[str, Any]]]:
@@ -281,7 +287,9 @@ def _top_teams(rows: list[Row], score: str, found: Findings) -> str:
         if place <= 3:
             team = f"{_team(row['team'], found)} ({row['run']}, {float(row[score]):.4f})"
             places.append(f"{place}. {team}")
-    return f"Top three teams by best run: {', '.join(places)}." if places else "No team has a run."
+    if not places:
+        return "No team has a run."
+    return f"Top three teams by best run, organizer entries apart: {', '.join(places)}."
 
 
 def _imputed(found: Findings) -> list[str]:

@@ -51,12 +51,13 @@ def judge(
     meant = run or naming.propose_run(file.name, list(by_stem))
     own = by_stem.get(meant.reference.stem) if meant else None
     index, found = checker.documents(file)
-    own = own or _fitting(index, known)
-    problems = [] if run else [_misnamed(file.name, meant, own, naming)]
-    if own is None:
+    fitting = own or _fitting(index, known)
+    problems = [] if run else [_misnamed(file.name, meant, fitting, naming)]
+    if own is None and (run or fitting is None):
         problems += [with_suggestion(problem, config) for problem in found]
-        problems.append(_no_reference(file.name, list(by_stem)))
+        problems.append(_no_reference(file.name, run, fitting, list(by_stem)))
         return Verdict(file.name, None, False, problems, {}, {}, {}, {})
+    own = fitting
     check = checker.run(
         file,
         run or Run("<team>", own.reference, 1),
@@ -173,9 +174,14 @@ def _misnamed(file: str, meant: Run | None, own: ReferenceFile | None, naming: N
     return Problem(file, None, "", "this file name", expected, "rename it")
 
 
-def _no_reference(file: str, stems: list[str]) -> Problem:
-    expected = f"a run for one of: {', '.join(stems)}"
-    return Problem(file, None, "", "a name that does not tell its reference", expected, "")
+def _no_reference(
+    file: str, run: Run | None, fitting: ReferenceFile | None, stems: list[str]
+) -> Problem:
+    found = "a name that does not tell its reference"
+    if run:
+        found = f"a run for {run.reference.stem}, which is not among the references"
+    action = f"its documents are those of {fitting.reference.stem}" if fitting else ""
+    return Problem(file, None, "", found, f"a run for one of: {', '.join(stems)}", action)
 
 
 _COUNTED = {

@@ -96,6 +96,15 @@ class Stage:
             if output[1]
         )
 
+    def unfinished(self) -> list[str]:
+        """Return the outputs that a killed stage announced and did not come to write."""
+        return sorted(
+            output
+            for record in self._recorded.values()
+            for output, recorded_digest in record["outputs"].items()
+            if recorded_digest is None
+        )
+
     def intact(self) -> dict[str, bytes]:
         """Return the content of each output that still is what this stage wrote, by file name."""
         contents = {}

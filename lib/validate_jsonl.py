@@ -178,7 +178,9 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
             entries.append(entry_of(shown, listed.kind, [problem]))
         elif listed.kind == names.MISNAMED and not names.looks_like_info(listed.file):
             problem = misnamed_run(listed.file, naming, stems, taken)
-            entries.append(entry_of(shown, listed.kind, [problem]))
+            meant = naming.propose_run(listed.file, stems)
+            facts = {"team": meant.team} if meant else {}
+            entries.append(entry_of(shown, listed.kind, [problem], **facts))
     if not any(entry["kind"] == names.RUN for entry in entries):
         entries.append(nothing_in(arguments.submissions_dir, "runs", "SUBMISSIONS_DIR"))
     report.write(config.facts["campaign"], entries)
@@ -201,7 +203,7 @@ def _taken_names(folder: list[names.Listed], naming: names.Naming, stems: list[s
 
 def write_notes(arguments: argparse.Namespace, campaign: str, entries: list[Entry]) -> None:
     """Write a note for each team on what was found in its runs."""
-    runs = [entry for entry in entries if entry["kind"] == names.RUN]
+    runs = [entry for entry in entries if "team" in entry]
     products = {}
     for team in sorted({entry["team"] for entry in runs}):
         own = [entry for entry in runs if entry["team"] == team]

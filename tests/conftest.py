@@ -1,8 +1,13 @@
 """Fixtures of all tests."""
 
+import hypothesis
 import pytest
 
 from kit import Campaign
+
+# How long an example takes says nothing on a busy machine.
+hypothesis.settings.register_profile("tests", deadline=None)
+hypothesis.settings.load_profile("tests")
 
 
 @pytest.fixture

@@ -1,0 +1,94 @@
+"""Measure how long `make eval-full` takes on a campaign of 185 runs, and how much memory.
+
+Run it with `make bench`. The campaign is a copy of ../shared/hipe-2026 if that is there, else an
+invented one of the same size. Each figure is the median of five times of the whole process, start
+of make and Python included; the targets are for two cores. It always succeeds: it measures.
+"""
+
+import os
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "lib"))
+
+import published_campaign
+from kit import DE, SHARED, Campaign
+
+TIMES = 5
+Row = tuple[str, str, str]
+
+
+def campaign_in(folder: Path) -> tuple[Campaign, str]:
+    """Return a campaign of full size in a folder, and what it is."""
+    campaign = Campaign(folder, lambda: ("", ""))
+    if SHARED.is_dir():
+        for name in ("reference", "systems"):
+            shutil.copytree(SHARED / name, folder / name, dirs_exist_ok=True)
+        return campaign, f"a copy of {os.path.relpath(SHARED)}"
+    published_campaign.build(folder)
+    return campaign, "an invented campaign of the size of HIPE-2026"
+
+
+def seconds(campaign: Campaign, before: Callable[[int], None]) -> float:
+    """Return the median time of make eval-full; before(n) prepares its n-th call."""
+    measured = []
+    for number in range(TIMES):
+        before(number)
+        start = time.perf_counter()
+        done = campaign.make("eval-full")
+        measured.append(time.perf_counter() - start)
+        if done.status:
+            print(done.err, file=sys.stderr)
+    return statistics.median(measured)
+
+
+def measure(campaign: Campaign) -> list[Row]:
+    """Return a row for each figure: what, measured, target."""
+    run = campaign.systems / f"team1_{DE}_run1.jsonl"
+    original = run.read_bytes()
+
+    def forget(_: int) -> None:
+        shutil.rmtree(campaign.results, ignore_errors=True)
+
+    def change(number: int) -> None:
+        run.write_bytes(original.replace(b'"FALSE"', b'"TRUE"', number + 1))
+
+    cold = seconds(campaign, forget)
+    nothing = seconds(campaign, lambda _: None)
+    one = seconds(campaign, change)
+    # In kilobytes on Linux: the largest of all processes that the makes above started.
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return [
+        ("everything, into an empty folder", f"{cold:.2f} s", "4 s"),
+        ("nothing changed", f"{nothing:.2f} s", "0.7 s"),
+        ("one run changed", f"{one:.2f} s", "1.5 s"),
+        ("peak memory of any process", f"{peak:.0f} MB", "400 MB"),
+    ]
+
+
+def aligned(rows: list[Row]) -> str:
+    """Return rows of text as a table; figures stand on the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        f"{what:<{widths[0]}}  {found:>{widths[1]}}  {target:>{widths[2]}}"
+        for what, found, target in rows
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        campaign, what = campaign_in(Path(folder))
+        runs = len(list(campaign.systems.glob("*.jsonl")))
+        print(f"make eval-full on {what}: {runs} runs, {os.cpu_count()} cores, median of {TIMES}\n")
+        print(aligned([("", "measured", "target"), *measure(campaign)]))
+
+
+if __name__ == "__main__":
+    main()
