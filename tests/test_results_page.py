@@ -144,7 +144,10 @@ def test_the_top_teams_are_those_of_the_best_runs_without_entries_of_the_organiz
         row(4, "team1", "run2", "0.5"),
     ]
     sections = render(rows, teams={"baseline": Team("Baseline", "", organizer=True)})
-    top = "Top three teams by best run, organizer entries apart: 1. team1 (run1, 0.9000), 2. team2 (run1, 0.7000)."
+    top = (
+        "Top three teams by best run, organizer entries apart:"
+        " 1. team1 (run1, 0.9000), 2. team2 (run1, 0.7000)."
+    )
     assert top in sections[TITLE].lines
     assert len(sections[TITLE].rows()) == 4
 

@@ -98,7 +98,10 @@ def test_run_numbers_out_of_range_or_padded_are_an_error_each_in_one_go(german):
     assert done.problems == [
         misnamed(f"team1_{DE}_run.jsonl", NAME_EXPECTED),
         misnamed(f"team1_{DE}_run0.jsonl", NAME_EXPECTED),
-        misnamed(f"team1_{DE}_run01.jsonl", f'expected "{RUN}"; another file has or would get this name: keep one'),
+        misnamed(
+            f"team1_{DE}_run01.jsonl",
+            f'expected "{RUN}"; another file has or would get this name: keep one',
+        ),
         misnamed(f"team1_{DE}_run1a.jsonl", NAME_EXPECTED),
         misnamed(f"team1_{DE}_run4.jsonl", NAME_EXPECTED),
     ]
