@@ -267,9 +267,9 @@ def _harmless(name: str) -> str:
 
 
 def _shown(name: str) -> str:
-    """Return a name for messages: printable, and not longer than anybody reads."""
-    shown = display(name)
-    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+    """Return a path for messages: printable, and no part longer than anybody reads."""
+    parts = display(name).split("/")
+    return "/".join(part if len(part) <= _SHOWN else f"{part[: _SHOWN - 1]}…" for part in parts)
 
 
 def _refuse_unless_regular(name: str, mode: int) -> None:

@@ -137,7 +137,8 @@ def annotation(place: str, problem: Problem) -> str:
     fields = ",".join(
         f"{key}={_escaped(str(value), ':,')}" for key, value in where.items() if value is not None
     )
-    return f"::{problem.severity} {fields}::{_escaped(problem.text_without_file())}"
+    said = problem.text_without_file().removeprefix(f"{problem.severity}: ")
+    return f"::{problem.severity} {fields}::{_escaped(said)}"
 
 
 def _escaped(text: str, also: str = "") -> str:

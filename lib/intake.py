@@ -97,7 +97,7 @@ class Intake:
             members,
             self._recognizer,
             self._naming,
-            decisions(self.rows, members),
+            decisions(self.rows),
             present,
             replace=self._arguments.replace,
         )

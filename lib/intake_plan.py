@@ -12,12 +12,17 @@ from problems import Problem
 from recognition import Recognizer
 
 LEFT_OUT = "-"
+BY_MAP = "by the map"
 LEFT_OUT_BY_MAP = "left out by the map"
 PLACE, REPLACE, SAME, SKIP = "place", "replace", "identical", "skip"
 UNDECIDED, CONFLICT, UNPLACEABLE = "undecided", "conflict", "not placeable"
 BLOCKING = (UNDECIDED, CONFLICT, UNPLACEABLE)
 NO_FILE = "no file"
 MAP_HEADER = ["source", "target", "action", "sha256_source", "sha256_target", "note"]
+
+
+# {source, or (source, SHA-256 of its content): name in the folder of runs, or LEFT_OUT}
+Decisions = dict[str | tuple[str, str], str]
 
 
 class Step(NamedTuple):
@@ -49,16 +54,16 @@ def plan(
     members: list[Member],
     recognizer: Recognizer,
     naming: names.Naming,
-    decided: dict[str, str],
+    decided: Decisions,
     present: dict[str, str],
     *,
     replace: bool,
 ) -> list[Step]:
     """Decide what becomes of each member; every member gets exactly one step.
 
-    decided: {source: target} that the organizer gave. present: {file name: SHA-256, or NO_FILE}
-    of what is there under the names of runs. replace: whether a run may take the place of a
-    different one.
+    decided: what the organizer decided, as decisions() returns it. present: {file name: SHA-256,
+    or NO_FILE} of what is there under the names of runs. replace: whether a run may take the
+    place of a different one.
     """
     steps = [_first_step(member, recognizer, naming, decided) for member in members]
     by_target: dict[str, list[Step]] = {}
@@ -74,10 +79,10 @@ def plan(
 
 
 def _first_step(
-    member: Member, recognizer: Recognizer, naming: names.Naming, decided: dict[str, str]
+    member: Member, recognizer: Recognizer, naming: names.Naming, decided: Decisions
 ) -> Step:
     """Return a step from the member alone."""
-    target = decided.get(member.source, "")
+    target = decided.get((member.source, member.digest), decided.get(member.source, ""))
     if target == LEFT_OUT:
         return Step(member, "", SKIP, LEFT_OUT_BY_MAP)
     if member.note:
@@ -88,7 +93,7 @@ def _first_step(
     if target and naming.run(target) is None:
         return Step(member, "", UNPLACEABLE, f"the map's target {target} is no name of a run")
     if target:
-        return Step(member, target, PLACE, "by the map")
+        return Step(member, target, PLACE, BY_MAP)
     clues = recognizer.clues(member.path)
     run = recognizer.run(clues)
     if run is None:
@@ -163,7 +168,8 @@ def info_from(metadata: dict[str, Any], facts: dict) -> dict[str, Any]:
         info[team] = metadata.get(team, metadata.get(team.removeprefix("team_")))
     opt_out = facts["opt_out"]
     value = metadata.get(opt_out, metadata.get(opt_out.removeprefix("team_")))
-    if isinstance(value, bool):
+    if value is not None:
+        # As it is: the validation of info files asks for true or false.
         info[opt_out] = value
     return info
 
@@ -189,27 +195,29 @@ def read_map(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def decisions(rows: list[dict[str, str]], members: list[Member]) -> dict[str, str]:
-    """Return {source: target} of the members that the map decides.
+def decisions(rows: list[dict[str, str]]) -> Decisions:
+    """Return {source: target} of what the map decides, {(source, digest): target} where it can.
 
     A row with a digest speaks of that content only: another archive may have the same name.
     """
-    digests = {member.source: member.digest for member in members}
-    return {
-        row["source"]: row["target"]
-        for row in rows
-        if row["target"] and row.get("sha256_source", "") in ("", digests.get(row["source"]))
-    }
+    decided: Decisions = {}
+    for row in rows:
+        if row["target"]:
+            digest = row.get("sha256_source", "")
+            decided[(row["source"], digest) if digest else row["source"]] = row["target"]
+    return decided
 
 
 def map_bytes(rows: list[dict[str, str]], steps: list[Step], *, placed: bool = True) -> bytes:
     """Return the map with the steps of this call; earlier rows stay unless they recur.
 
-    placed: whether the runs of this call are in place, with the digests that the map then shows.
+    placed: whether the runs of this call are in place, with the digests that the map then shows;
+    if not, only what blocked them and what the map itself decided is worth a row.
     """
     cells = [[row.get(column, "") for column in MAP_HEADER] for row in rows]
     for step in steps:
-        if step.action == SKIP and step.note != LEFT_OUT_BY_MAP:
+        is_decided = step.note in (LEFT_OUT_BY_MAP, BY_MAP)
+        if not is_decided and (step.action == SKIP or not (placed or step.action in BLOCKING)):
             continue
         member = step.member
         target = step.target or (LEFT_OUT if step.action == SKIP else "")

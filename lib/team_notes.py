@@ -13,9 +13,12 @@ def team_note(campaign: str, team: str, runs: list[Entry]) -> str:
     noticed = [entry for entry in runs if entry["valid"] and entry["problems"]]
     received = f"We received {plural(len(runs), 'run file')} of {team}."
     if refused:
-        verdict = f"{len(refused)} of them cannot be accepted as they are; please mend and resend."
+        number = len(refused)
+        them = "One of them" if number == 1 < len(runs) else f"{number} of them"
+        them = "It" if len(runs) == 1 else them
+        verdict = f"{them} cannot be accepted yet; please mend and resend."
     else:
-        verdict = "All of them are accepted."
+        verdict = "It is accepted." if len(runs) == 1 else "All of them are accepted."
     parts = [f"{campaign}: check of the runs of {team}", f"{received} {verdict}"]
     if refused:
         parts += ["Not accepted\n------------", _listed(refused)]

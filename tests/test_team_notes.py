@@ -23,7 +23,7 @@ def test_a_note_tells_what_is_wrong_what_was_noticed_and_what_is_accepted():
         == """\
 HIPE-2026: check of the runs of team1
 
-We received 3 run files of team1. 1 of them cannot be accepted as they are; please mend and resend.
+We received 3 run files of team1. One of them cannot be accepted yet; please mend and resend.
 
 Not accepted
 ------------
