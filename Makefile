@@ -58,6 +58,8 @@ PYTHON = venv/bin/python
 export REFERENCE_DIR SUBMISSIONS_DIR RESULTS_DIR PER_RUN_DIR RANKINGS_DIR DIAGNOSTICS_DIR
 export GT_VALIDATION_DIR RESULTS_MD AT_LABEL_MODE TIES DATA_REPO CONFIG TEAMS PYTHON
 export INBOX INTAKE_MAP RUN
+# Scripts start faster from compiled modules, which are never stale here (see forget_compiled).
+unexport PYTHONDONTWRITEBYTECODE
 
 run = @"$$PYTHON"
 references = --reference-dir "$$REFERENCE_DIR"

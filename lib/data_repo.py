@@ -73,7 +73,10 @@ class DataRepo:
         for line in lines:
             for fault in self._validator.faults(line.value):
                 found = "nothing" if fault.found is module.MISSING else kind_of(fault.found)
-                problems.append(Problem(file, line.number, fault.path, found, fault.expected, ""))
+                expected, action = fault.expected, ""
+                if expected == module.NO_DETAIL:
+                    expected, action = "what the schema accepts", module.NO_DETAIL
+                problems.append(Problem(file, line.number, fault.path, found, expected, action))
         return problems
 
     def oddities(self, file: str, line: Line) -> list[Problem]:

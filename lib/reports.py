@@ -42,7 +42,7 @@ def nothing_in(folder: Path, what: str, variable: str) -> Entry:
     """Return an entry that refuses a folder without a single file of the kind it is for."""
     action = (
         f"put them there as SUBMISSIONS.md says, or set {variable};"
-        " make demo evaluates a sample campaign"
+        " make demo evaluates a sample campaign, make clean removes results of withdrawn files"
     )
     problem = Problem(str(folder), None, "", f"no {what}", "at least one", action)
     return entry_of("", "folder", [problem])

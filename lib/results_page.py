@@ -269,10 +269,14 @@ def _cell(column: str, text: str, found: Findings, sizes: list[str]) -> str:
     if column == "team":
         return _team(text, found)
     if column in sizes:
-        return f"{orjson.loads(text):,}" if text else ""
+        return _size(orjson.loads(text)) if text else ""
     if column == "run" or column.startswith("rank"):
         return text
     return f"{float(text):.4f}" if text else ""
+
+
+def _size(value: float) -> str:
+    return f"{int(value) if float(value).is_integer() else value:,}"
 
 
 def _top_teams(rows: list[Row], score: str, found: Findings) -> str:

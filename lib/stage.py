@@ -307,7 +307,8 @@ def _wait_for(descriptor: int, kind: int, results: Path) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not _lock(descriptor, kind):
         if time.monotonic() > deadline:
-            print(f"{results} is in use by another make; waiting for it", file=sys.stderr)
+            # Not to sys.stderr, which lib/current.py silences.
+            print(f"{results} is in use by another make; waiting for it", file=sys.__stderr__)
             fcntl.flock(descriptor, kind)
             return
         time.sleep(0.01)

@@ -102,7 +102,7 @@ def validate_jsonl_file(path: str | Path, schema: dict) -> int:
         try:
             faults = validator.faults(orjson.loads(raw))
         except orjson.JSONDecodeError as error:
-            faults = [SchemaFault("$", "no JSON", str(error))]
+            faults = [SchemaFault("$", "no JSON", f"a JSON object ({error})")]
         for fault in faults:
             found = _shown(fault.found)
             print(f"{Path(path).name}:{number}: {fault.path}: {found}, expected {fault.expected}")
