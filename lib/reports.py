@@ -121,7 +121,7 @@ def tell(
     made: set[str],
     rows: Callable[[], tuple[list[str], list[list[object]]]],
 ) -> int:
-    """Print problems and, where there are any, a summary table; return the exit status.
+    """Print problems and, where there is something to tell, a table; return the exit status.
 
     title: what was validated. made: files that were judged in this call; of the others only
     errors are printed again, while their warnings are just counted. rows: returns header and
@@ -131,7 +131,7 @@ def tell(
     errors = [problem for problem, _ in told if is_error(problem)]
     warnings = [(problem, file) for problem, file in told if not is_error(problem)]
     shown = errors + [problem for problem, file in warnings if file in made]
-    if shown:
+    if shown or len(made) > 1:
         from tabulate import tabulate  # noqa: PLC0415  (only where there is something to tell)
 
         header, cells = rows()

@@ -205,7 +205,8 @@ def test_without_runs_there_is_a_message_and_no_page(campaign):
     assert done.status != 0
     assert done.errors == [
         f"error: {campaign.systems}: found no runs; expected at least one; put them there as"
-        " SUBMISSIONS.md says, or set SUBMISSIONS_DIR; make demo evaluates a sample campaign"
+        " SUBMISSIONS.md says, or set SUBMISSIONS_DIR; make demo evaluates a sample campaign,"
+        " make clean removes results of withdrawn files"
     ]
     assert not campaign.page.exists()
 

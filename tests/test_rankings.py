@@ -1,5 +1,7 @@
 """Rankings of hand-made results: ties, order, who takes part, and how efficiency is ranked."""
 
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import campaign
+from kit import PROJECT, make_environment
 from rankings import exact_ranks, rank_efficiency, rank_file, rank_mean
 
 CONFIG = campaign.load_config(campaign.DEFAULT_CONFIG)
@@ -281,3 +284,12 @@ def test_accuracy_weighs_half_in_the_balanced_profile():
     assert column(mean, "rank", "team") == [(1, "team2"), (2, "team1")]
     balanced = efficiency([*best, *small], "balanced")
     assert column(balanced, "rank", "balanced_efficiency_profile_rank") == [(1, Fraction(3, 2))] * 2
+
+
+def test_no_stage_loads_pandas_before_it_has_something_to_rank():
+    code = "import sys, current, check_run, intake; print('pandas' in sys.modules)"
+    environment = make_environment(PYTHONPATH=str(PROJECT / "lib"))
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == "False\n"
