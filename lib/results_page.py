@@ -329,7 +329,7 @@ def _left_out_files(found: Findings) -> list[str]:
             first = next(p for p in (Problem(**p) for p in entry["problems"]) if is_error(p))
             others = sum(is_error(Problem(**p)) for p in entry["problems"]) - 1
             more = f" (and {others} more)" if others else ""
-            rows.append([escape(entry["file"]), escape(first.text() + more)])
+            rows.append([escape(entry["file"]), escape(first.text_without_file() + more)])
         parts.append(table(["Refused file", "First error"], rows, set()))
     if ignored:
         parts.append(f"Ignored, neither run nor info file: {', '.join(map(escape, ignored))}.")

@@ -8,6 +8,7 @@ Exits   0 if all is valid, 1 with a line for each fault of each file, 2 for wron
 """
 
 import argparse
+import sys
 from collections import Counter
 from functools import cached_property, partial
 from pathlib import Path
@@ -190,7 +191,11 @@ def validate_submissions(arguments: argparse.Namespace) -> int:
         print(f"ignored, neither run nor info file: {', '.join(ignored)}")
     status = tell("runs", entries, report.made, lambda: _team_table(entries))
     any_valid = any(entry["kind"] == names.RUN and entry["valid"] for entry in entries)
-    return cli.EXIT_OK if arguments.skip_invalid and any_valid else status
+    if arguments.skip_invalid and any_valid:
+        return cli.EXIT_OK
+    if status != cli.EXIT_OK and any_valid:
+        print("to go on without invalid runs: make eval-full SKIP_INVALID=1", file=sys.stderr)
+    return status
 
 
 def _taken_names(folder: list[names.Listed], naming: names.Naming, stems: list[str]) -> set[str]:
