@@ -530,7 +530,7 @@ def run_alone(check, *words):
         for module, names in packages.items()
         if not {re.sub(r"[-_.]+", "-", name).lower() for name in names} & allowed
     }
-    assert {"pytest", "hypothesis"} <= hidden
+    assert "pytest" in hidden
     assert not {"orjson", "tabulate", "jsonschema"} & hidden
     site = check.campaign.folder / "site"
     site.mkdir(exist_ok=True)

@@ -191,8 +191,7 @@ def test_a_refused_file_is_named_with_its_first_error():
     assert section.rows() == [
         {
             "Refused file": "team1_x|y.jsonl",
-            "First error": 'error: team1_x|y.jsonl:1: $.at: found "<b>"; expected x; mend it'
-            " (and 2 more)",
+            "First error": 'error: line 1: $.at: found "<b>"; expected x; mend it (and 2 more)',
         }
     ]
 

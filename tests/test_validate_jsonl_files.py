@@ -57,7 +57,7 @@ def test_backup_copies_and_other_files_are_ignored_and_each_is_named_once(base):
     _, submissions, *_ = base.evaluate()
     ignored = f"ignored, neither run nor info file: {', '.join(others)}"
     assert submissions.out.splitlines() == [ignored, "runs: 4 valid, 0 errors, 0 warnings"]
-    assert submissions.err == ""
+    assert submissions.problems == []
     scored = sorted(path.name for path in base.results.glob("per-run/team*"))
     assert scored == sorted(f"team1_{stem}_run1.json" for stem in (DE, EN, FR, SURPRISE))
 
