@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from alignment import Index
 from campaign import Config
-from checks import Checker, File
+from checks import Checker, File, RunCheck
 from counting import Confusion, confusion_matrix, file_scores
 from names import Naming, Reference, Run
 from problems import Problem, is_error, plural
@@ -46,29 +46,47 @@ def judge(
     checked against the only one, or the only one that has some of its documents. A wrong name
     is an error like any other.
     """
+    run = naming.run(file.name)
+    own, problems = _own_reference(file, known, checker, naming)
+    if own is None:
+        _, found = checker.documents(file)
+        problems = [with_suggestion(problem, config) for problem in found] + problems
+        return Verdict(file.name, None, False, problems, {}, {}, {}, {})
+    golds = {each.reference.stem: each.index for each in known}
+    check = checker.run(file, run or Run("<team>", own.reference, 1), golds)
+    problems += [with_suggestion(problem, config) for problem in check.problems]
+    accepted = not any(map(is_error, problems))
+    verdict = Verdict(file.name, own.reference.file, accepted, problems, {}, {}, {}, {})
+    return verdict if check.alignment is None else _count(verdict, own, check, config)
+
+
+def _own_reference(
+    file: File, known: list[ReferenceFile], checker: Checker, naming: Naming
+) -> tuple[ReferenceFile | None, list[Problem]]:
+    """Return the reference that a run is for, if that can be told, and what its name lacks."""
     by_stem = {each.reference.stem: each for each in known}
     run = naming.run(file.name)
     meant = run or naming.propose_run(file.name, list(by_stem))
     own = by_stem.get(meant.reference.stem) if meant else None
-    index, found = checker.documents(file)
-    fitting = own or _fitting(index, known)
+    fitting = own or _fitting(checker.documents(file)[0], known)
     problems = [] if run else [_misnamed(file.name, meant, fitting, naming)]
-    if own is None and (run or fitting is None):
-        problems += [with_suggestion(problem, config) for problem in found]
+    if run and own is None:
+        return None, [_no_reference(file.name, run, fitting, list(by_stem))]
+    if fitting is None:
         problems.append(_no_reference(file.name, run, fitting, list(by_stem)))
-        return Verdict(file.name, None, False, problems, {}, {}, {}, {})
-    own = fitting
-    check = checker.run(
-        file,
-        run or Run("<team>", own.reference, 1),
-        {each.reference.stem: each.index for each in known},
-    )
-    problems += [with_suggestion(problem, config) for problem in check.problems]
-    accepted = not any(map(is_error, problems))
-    verdict = Verdict(file.name, own.reference.file, accepted, problems, {}, {}, {}, {})
-    if check.index is None or check.alignment is None:
-        return verdict
-    targets = config.profile(own.reference.dataset)["targets"]
+    return fitting, problems
+
+
+def _fitting(index: Index | None, known: list[ReferenceFile]) -> ReferenceFile | None:
+    documents = index.documents if index else {}
+    fitting = [each for each in known if each.index.documents.keys() & documents]
+    chosen = known if len(known) == 1 else fitting
+    return chosen[0] if len(chosen) == 1 else None
+
+
+def _count(verdict: Verdict, own: ReferenceFile, check: RunCheck, config: Config) -> Verdict:
+    """Return a verdict with what would be counted of a run that could be aligned."""
+    profile = config.profile(own.reference.dataset)
     alignment = check.alignment
     changed_documents, changed_pairs = changed_content(own.index, check.index, config)
     counted = {
@@ -80,27 +98,16 @@ def judge(
         "changed_documents": changed_documents,
         "changed_pairs": changed_pairs,
     }
-    answers = {target: answers_of(own.index, check.index, target) for target in targets}
-    labels = {
-        target: _distribution(given, config.facts["targets"][target])
-        for target, given in answers.items()
-    }
+    answers = {t: answers_of(own.index, check.index, t) for t in profile["targets"]}
+    labels = {t: _distribution(given, config.facts["targets"][t]) for t, given in answers.items()}
     matrices = _matrices(own.index, answers, config)
-    score = config.profile(own.reference.dataset)["score"]
-    scores = file_scores(matrices, score) if matrices else {}
+    scores = file_scores(matrices, profile["score"]) if matrices else {}
     return verdict._replace(
         counted=counted,
         labels=labels,
         matrices=matrices,
         scores={name: float(value) for name, value in scores.items()},
     )
-
-
-def _fitting(index: Index | None, known: list[ReferenceFile]) -> ReferenceFile | None:
-    documents = index.documents if index else {}
-    fitting = [each for each in known if each.index.documents.keys() & documents]
-    chosen = known if len(known) == 1 else fitting
-    return chosen[0] if len(chosen) == 1 else None
 
 
 def answers_of(gold: Index, run: Index, target: str) -> list[str | None]:
