@@ -33,6 +33,8 @@ RESULTS_MD = HIPE_2026_evaluation_results.md
 AT_LABEL_MODE = TERNARY
 ## ranks after a tie: competition (1, 1, 3) or dense (1, 1, 2)
 TIES = competition
+## how many of the best runs vote on gold labels, an odd number
+TOP_RUNS = 3
 ## set to 1 to go on without invalid runs; the page names them
 SKIP_INVALID =
 ## archives and folders that participants sent, for intake
@@ -57,7 +59,7 @@ PYTHON = venv/bin/python
 # Values reach the scripts through the environment, where no character needs quoting.
 export REFERENCE_DIR SUBMISSIONS_DIR RESULTS_DIR PER_RUN_DIR RANKINGS_DIR DIAGNOSTICS_DIR
 export GT_VALIDATION_DIR RESULTS_MD AT_LABEL_MODE TIES DATA_REPO CONFIG TEAMS PYTHON
-export INBOX INTAKE_MAP RUN
+export INBOX INTAKE_MAP RUN TOP_RUNS
 # Scripts start faster from compiled modules, which are never stale here (see forget_compiled).
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -68,6 +70,7 @@ results = --results-dir "$$RESULTS_DIR"
 per_run = --per-run-dir "$$PER_RUN_DIR"
 rankings_in = --rankings-dir "$$RANKINGS_DIR"
 diagnostics_in = --diagnostics-dir "$$DIAGNOSTICS_DIR"
+workbooks = --gt-validation-dir "$$GT_VALIDATION_DIR"
 page = --results-md "$$RESULTS_MD"
 repository = --data-repo "$$DATA_REPO"
 config = --config "$$CONFIG"
@@ -80,7 +83,7 @@ skip = $(call flag,SKIP_INVALID,--skip-invalid)
 
 .PHONY: help demo test lint bench setup setup-dev clean intake check \
 	validate-reference validate-submissions validate-info score rankings diagnostics \
-	results-md eval-full eval-full-refresh eval-binary
+	results-md eval-full eval-full-refresh eval-binary gt-validation
 
 ## list the targets and variables
 help:
@@ -158,6 +161,12 @@ results-md: rankings diagnostics
 	$(call stage,results-md,build_results_md.py $(results) $(rankings_in) $(diagnostics_in) \
 		$(page) $(config) $(teams) $(mode) $(ties))
 
+## make workbooks of the gold labels that the best runs disagree with
+gt-validation: rankings diagnostics
+	$(run) lib/build_gt_validation.py $(references) $(results) $(rankings_in) \
+		$(diagnostics_in) $(workbooks) $(repository) $(config) $(mode) $(ties) \
+		--top-runs "$$TOP_RUNS"
+
 ## the whole evaluation; only what changed is redone
 eval-full: setup
 	@current=$$("$$PYTHON" lib/current.py $(references) $(submissions) $(results) $(per_run) \
@@ -183,7 +192,7 @@ export BINARY_RESULTS_MD = $(call own,RESULTS_MD,HIPE_2026_evaluation_results-bi
 
 ## remove what the stages wrote, and nothing else
 clean: setup
-	$(run) lib/clean.py $(results) $(per_run) $(rankings_in) $(diagnostics_in)
+	$(run) lib/clean.py $(results) $(per_run) $(rankings_in) $(diagnostics_in) $(workbooks)
 
 .PHONY: show-top
 show-top: setup

@@ -68,7 +68,7 @@ _SHAPE = {
     "languages": dict,
     "max_runs": int,
     "schema": str,
-    "documents": {"id": str, "pairs": str, "text": str, "pair_id": list},
+    "documents": {"id": str, "pairs": str, "text": str, "pair_id": list, "mentions": list},
     "targets": {"*": list},
     "imputed_label": str,
     "at_label_modes": {"*": dict},

@@ -30,7 +30,8 @@ def remove_if_empty(folder: Path) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Clean the folders of all stages, wherever their outputs lie; return the exit status."""
     results = arguments.results_dir
-    folders = [arguments.per_run_dir, arguments.rankings_dir, arguments.diagnostics_dir]
+    folders = [arguments.per_run_dir, arguments.rankings_dir]
+    folders += [arguments.diagnostics_dir, arguments.gt_validation_dir]
     if not results.is_dir():
         print("clean: 0 files removed")
         return cli.EXIT_OK
@@ -55,6 +56,7 @@ def command_line() -> argparse.ArgumentParser:
         "--per-run-dir",
         "--rankings-dir",
         "--diagnostics-dir",
+        "--gt-validation-dir",
     )
 
 

@@ -20,6 +20,7 @@ _ARGUMENTS = {
     "--per-run-dir": (None, "folder of the scores (default: RESULTS_DIR/per-run)"),
     "--rankings-dir": (None, "folder of the rankings (default: RESULTS_DIR/system-rankings)"),
     "--diagnostics-dir": (None, "folder of the diagnostics (default: RESULTS_DIR/diagnostics)"),
+    "--gt-validation-dir": (None, "folder of the workbooks (default: RESULTS_DIR/gt-validation)"),
     "--results-md": ("HIPE_2026_evaluation_results.md", "the results page"),
     "--data-repo": (str(DEFAULT_DATA_REPO), "the data repository: schema, loading, imputation"),
     "--config": (str(DEFAULT_CONFIG), "facts of the campaign"),
@@ -29,6 +30,7 @@ _SUBFOLDERS = {
     "per_run_dir": "per-run",
     "rankings_dir": "system-rankings",
     "diagnostics_dir": "diagnostics",
+    "gt_validation_dir": "gt-validation",
 }
 
 

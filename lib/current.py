@@ -20,8 +20,9 @@ import score_one
 import validate_info
 import validate_jsonl
 from campaign import BadInput
-from stage import STAGES, Stale
+from stage import Stale
 
+# The stages of eval-full, in the order in which they run.
 SCRIPTS = {
     "references": validate_jsonl,
     "submissions": validate_jsonl,
@@ -47,7 +48,7 @@ def is_current(stage: str, arguments: argparse.Namespace) -> bool:
 
 def main(arguments: argparse.Namespace) -> int:
     """Print the names of the stages that are up to date; return the exit status."""
-    for stage in STAGES:
+    for stage in SCRIPTS:
         if not is_current(stage, arguments):
             break
         print(stage)

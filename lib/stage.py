@@ -44,6 +44,7 @@ STAGES = (
     "rankings",
     "diagnostics",
     "results-md",
+    "gt-validation",
 )
 _PATIENCE_SECONDS = 2.0
 
