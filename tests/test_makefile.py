@@ -682,7 +682,9 @@ SCRIPTS = [
 def as_in_makefile(value):
     """Return the default of an argument as the Makefile would write it."""
     value = value[0] if isinstance(value, list) else value
-    return os.path.relpath(PROJECT / value, PROJECT) if isinstance(value, Path) else value or ""
+    if isinstance(value, Path):
+        return os.path.relpath(PROJECT / value, PROJECT)
+    return str(value or "")
 
 
 # Arguments that are called otherwise than their variable.
