@@ -35,6 +35,10 @@ AT_LABEL_MODE = TERNARY
 TIES = competition
 ## how many of the best runs vote on gold labels, an odd number
 TOP_RUNS = 3
+## reviewed copies of the workbooks, for adjudicate
+REVIEWED_DIR = data/reviewed
+## adjudicated references and the evaluation against them
+ADJUDICATED_DIR = results-adjudicated.d
 ## set to 1 to go on without invalid runs; the page names them
 SKIP_INVALID =
 ## archives and folders that participants sent, for intake
@@ -59,7 +63,7 @@ PYTHON = venv/bin/python
 # Values reach the scripts through the environment, where no character needs quoting.
 export REFERENCE_DIR SUBMISSIONS_DIR RESULTS_DIR PER_RUN_DIR RANKINGS_DIR DIAGNOSTICS_DIR
 export GT_VALIDATION_DIR RESULTS_MD AT_LABEL_MODE TIES DATA_REPO CONFIG TEAMS PYTHON
-export INBOX INTAKE_MAP RUN TOP_RUNS
+export INBOX INTAKE_MAP RUN TOP_RUNS REVIEWED_DIR ADJUDICATED_DIR
 # Scripts start faster from compiled modules, which are never stale here (see forget_compiled).
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -71,6 +75,7 @@ per_run = --per-run-dir "$$PER_RUN_DIR"
 rankings_in = --rankings-dir "$$RANKINGS_DIR"
 diagnostics_in = --diagnostics-dir "$$DIAGNOSTICS_DIR"
 workbooks = --gt-validation-dir "$$GT_VALIDATION_DIR"
+adjudicated = --adjudicated-dir "$$ADJUDICATED_DIR"
 page = --results-md "$$RESULTS_MD"
 repository = --data-repo "$$DATA_REPO"
 config = --config "$$CONFIG"
@@ -83,7 +88,7 @@ skip = $(call flag,SKIP_INVALID,--skip-invalid)
 
 .PHONY: help demo test lint bench setup setup-dev clean intake check \
 	validate-reference validate-submissions validate-info score rankings diagnostics \
-	results-md eval-full eval-full-refresh eval-binary gt-validation
+	results-md eval-full eval-full-refresh eval-binary gt-validation adjudicate
 
 ## list the targets and variables
 help:
@@ -166,6 +171,15 @@ gt-validation: rankings diagnostics
 	$(run) lib/build_gt_validation.py $(references) $(results) $(rankings_in) \
 		$(diagnostics_in) $(workbooks) $(repository) $(config) $(mode) $(ties) \
 		--top-runs "$$TOP_RUNS"
+
+## apply the decisions in reviewed workbooks, evaluate again, and say what changed
+adjudicate: rankings
+	$(run) lib/adjudicate.py $(references) $(repository) $(config) $(adjudicated) \
+		--reviewed-dir "$$REVIEWED_DIR"
+	@$(MAKE) eval-full REFERENCE_DIR="$$ADJUDICATED_DIR"/reference \
+		RESULTS_DIR="$$ADJUDICATED_DIR" \
+		RESULTS_MD="$$ADJUDICATED_DIR"/HIPE_2026_evaluation_results-adjudicated.md
+	$(run) lib/compare_rankings.py $(results) $(rankings_in) $(adjudicated)
 
 ## the whole evaluation; only what changed is redone
 eval-full: setup

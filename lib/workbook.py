@@ -80,6 +80,8 @@ def add_sheet(book: Workbook, name: str, columns: list[Column], frozen: str) -> 
         cell.fill, cell.border = HEADER_FILL, BORDER
         cell.alignment = Alignment(wrap_text=True, vertical="center")
         sheet.column_dimensions[get_column_letter(index)].width = column.width
+    # High enough for the long names of narrow columns.
+    sheet.row_dimensions[1].height = 3 * _LINE_HEIGHT
     sheet.freeze_panes = frozen
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.fitToHeight = 0

@@ -1,4 +1,4 @@
-"""Measure how long `make eval-full` takes on a campaign of 185 runs, and how much memory.
+"""Measure time and memory of `make eval-full` and `make gt-validation` with 185 runs.
 
 Run it with `make bench`. The campaign is a copy of ../shared/hipe-2026 if that is there, else an
 invented one of the same size. Each figure is the median of five times of the whole process, start
@@ -35,13 +35,13 @@ def campaign_in(folder: Path) -> tuple[Campaign, str]:
     return campaign, "an invented campaign of the size of HIPE-2026"
 
 
-def seconds(campaign: Campaign, before: Callable[[int], None]) -> float:
-    """Return the median time of make eval-full; before(n) prepares its n-th call."""
+def seconds(campaign: Campaign, before: Callable[[int], None], target: str = "eval-full") -> float:
+    """Return the median time of make for a target; before(n) prepares its n-th call."""
     measured = []
     for number in range(TIMES):
         before(number)
         start = time.perf_counter()
-        done = campaign.make("eval-full")
+        done = campaign.make(target)
         measured.append(time.perf_counter() - start)
         if done.status:
             print(done.err, file=sys.stderr)
@@ -59,15 +59,20 @@ def measure(campaign: Campaign) -> list[Row]:
     def change(number: int) -> None:
         run.write_bytes(original.replace(b'"FALSE"', b'"TRUE"', number + 1))
 
+    def forget_workbooks(_: int) -> None:
+        shutil.rmtree(campaign.results / "gt-validation", ignore_errors=True)
+
     cold = seconds(campaign, forget)
     nothing = seconds(campaign, lambda _: None)
     one = seconds(campaign, change)
+    workbooks = seconds(campaign, forget_workbooks, "gt-validation")
     # In kilobytes on Linux: the largest of all processes that the makes above started.
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return [
         ("everything, into an empty folder", f"{cold:.2f} s", "4 s"),
         ("nothing changed", f"{nothing:.2f} s", "0.7 s"),
         ("one run changed", f"{one:.2f} s", "1.5 s"),
+        ("workbooks of all references", f"{workbooks:.2f} s", "5 s"),
         ("peak memory of any process", f"{peak:.0f} MB", "400 MB"),
     ]
 
@@ -86,7 +91,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         campaign, what = campaign_in(Path(folder))
         runs = len(list(campaign.systems.glob("*.jsonl")))
-        print(f"make eval-full on {what}: {runs} runs, {os.cpu_count()} cores, median of {TIMES}\n")
+        print(f"make on {what}: {runs} runs, {os.cpu_count()} cores, median of {TIMES}\n")
         print(aligned([("", "measured", "target"), *measure(campaign)]))
 
 
