@@ -9,6 +9,7 @@ Review a copy in another folder: the workbooks here are made again when anything
 """
 
 import argparse
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -149,7 +150,7 @@ def _mismatches(book: Any, review: Review, config: Config) -> int:
     at = {column.name: index for index, column in enumerate(columns)}
     for number, row in enumerate(review.rows, 2):
         values = _cells(row, review, fields, names)
-        replaced += sum(forbidden_characters(v) for v in values if isinstance(v, str))
+        replaced += sum(forbidden_characters(text) for text in _texts(values))
         fills = {at["gold_label"]: GOOD, at["vote_label"]: BAD}
         for position, label in enumerate(row.labels, 1):
             fills[at[f"system_{position}_label"]] = GOOD if label == row.gold else BAD
@@ -159,6 +160,14 @@ def _mismatches(book: Any, review: Review, config: Config) -> int:
     sheet.auto_filter.ref = f"A1:{last}{max(len(review.rows) + 1, 1)}"
     _drop_downs(sheet, review, config, get_column_letter(at["decision"] + 1))
     return replaced
+
+
+def _texts(values: list[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from (piece.text for piece in value)
 
 
 def _cells(row: Row, review: Review, fields: list[str], names: dict) -> list[Any]:
@@ -268,6 +277,15 @@ class _Reviews:
         return {output: review_workbook(review, self._config)}
 
 
+def set_aside_edited(stage: Stage) -> None:
+    """Rename workbooks that somebody edited in place: decisions are never overwritten."""
+    for output in stage.altered():
+        path = stage.folder / output
+        kept = path.with_name(f"{path.stem}.edited-{digest_of_file(path)[:12]}{path.suffix}")
+        path.rename(kept)
+        print(f"{path} was edited, kept as {kept.name}; please edit copies in REVIEWED_DIR")
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Bring the workbooks up to date; return the exit status."""
     if arguments.top_runs < 1 or arguments.top_runs % 2 == 0:
@@ -293,9 +311,9 @@ def main(arguments: argparse.Namespace) -> int:
                 missing.append(Problem(about["reference"], None, "", found, expected, action))
                 continue
             products[about["reference"]] = reviews.product(about, ranking)
-        outcome = Stage("gt-validation", arguments.gt_validation_dir).refresh(
-            products, code_digest(__file__), only_check=arguments.only_check
-        )
+        stage = Stage("gt-validation", arguments.gt_validation_dir)
+        set_aside_edited(stage)
+        outcome = stage.refresh(products, code_digest(__file__), only_check=arguments.only_check)
     print(f"workbooks: {len(products)}, {outcome.summary('written')}")
     cli.print_problems(missing)
     return cli.EXIT_BAD_INPUT if missing else cli.EXIT_OK

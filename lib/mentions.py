@@ -96,4 +96,5 @@ def excerpt(text: str, nearest: Nearest, margin: int = 160) -> list[Piece]:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\s+", " ", text)
+    # Only what breaks lines: other white space, such as a form feed, is for the reader to see.
+    return re.sub(r"[ \t\r\n]+", " ", text)

@@ -106,6 +106,14 @@ class Stage:
             if recorded_digest is None
         )
 
+    def altered(self) -> list[str]:
+        """Return the finished outputs that are there with other content than was written."""
+        return [
+            output
+            for output, recorded_digest in self.files()
+            if (self.folder / output).is_file() and not self._holds(output, recorded_digest)
+        ]
+
     def intact(self) -> dict[str, bytes]:
         """Return the content of each output that still is what this stage wrote, by file name."""
         contents = {}

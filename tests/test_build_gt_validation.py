@@ -9,7 +9,7 @@ from collections import Counter
 import openpyxl
 import pytest
 
-from kit import DE, EN, SHARED, SURPRISE, find_pair, perfect
+from kit import DE, EN, FR, SHARED, SURPRISE, find_pair, perfect
 
 BOOK = f"{DE}.gt_validation.xlsx"
 
@@ -163,6 +163,9 @@ def test_a_target_that_is_not_scored_is_not_voted_on(campaign):
 
 
 def test_odd_characters_in_texts_and_explanations_are_replaced_and_counted(three):
+    gold = perfect()
+    gold[0]["text"] = "Herr p1 reiste\x0cnach Ort l1."
+    three.reference(documents=gold)
     for number in (1, 2):
         run = answers("FALSE")
         find_pair(run, "p1", "l1")["at_explanation"] = "a\x0c\x00\ufffe"
@@ -171,7 +174,9 @@ def test_odd_characters_in_texts_and_explanations_are_replaced_and_counted(three
     [row] = rows(three)
     assert row["system_2_explanation"] == "a␌␀\ufffd"
     facts = {row["target"]: row["pairs"] for row in rows(three, "summary")}
-    assert facts["characters replaced"] == 6
+    # Three in each of two explanations, and the form feed of the text.
+    assert facts["characters replaced"] == 7
+    assert "reiste␌nach" in str(row["excerpt"])
 
 
 def test_nothing_is_made_again_without_need_and_decisions_elsewhere_stay(three):
@@ -182,6 +187,22 @@ def test_nothing_is_made_again_without_need_and_decisions_elsewhere_stay(three):
     done = three.script("build_gt_validation")
     assert done.out == "workbooks: 1, 0 written, 0 removed\n"
     assert reviewed.read_bytes() == before
+
+
+def test_a_workbook_that_was_edited_in_place_is_kept_and_made_again(three):
+    workbooks(three)
+    path = folder(three) / BOOK
+    original = path.read_bytes()
+    book = openpyxl.load_workbook(path)
+    book["mismatches"]["A2"].value = "decided"
+    book.save(path)
+    edited = path.read_bytes()
+    done = three.script("build_gt_validation")
+    assert done.status == 0
+    assert path.read_bytes() == original
+    [kept] = folder(three).glob("*.edited-*.xlsx")
+    assert kept.read_bytes() == edited
+    assert kept.name in done.out
 
 
 def test_libreoffice_opens_a_workbook_and_reads_the_same_text(three, tmp_path):
@@ -206,7 +227,7 @@ def test_on_the_real_campaign_the_summary_is_that_of_a_plain_count(campaign):
         pytest.skip(f"{SHARED} is not there: it holds the licensed gold files and runs")
     campaign.references, campaign.systems = SHARED / "reference", SHARED / "systems"
     assert workbooks(campaign).status == 0
-    for stem in (DE, EN, SURPRISE):
+    for stem in (DE, EN, FR, SURPRISE):
         top = [row["submission"] for row in campaign.ranking(stem.split("-", 3)[3])[:3]]
         gold, *runs = (
             labels(path) for path in (SHARED / "reference" / f"{stem}.jsonl", *map(system, top))
