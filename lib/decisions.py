@@ -177,17 +177,16 @@ def changes_of(
     decisions: list[Decision], golds: dict[tuple[str, str, str], Gold], config: Config
 ) -> tuple[list[Change], list[Problem]]:
     """Return what decisions change in the references, and decisions that do not fit them."""
-    changes: list[Change] = []
+    changes: dict[tuple, Change] = {}
     problems = []
     for decision in decisions:
         found = _change(decision, golds, config)
         if isinstance(found, Problem):
             problems.append(found)
-        elif found is not None and all(
-            found[:1] + found[1][3:7] != c[:1] + c[1][3:7] for c in changes
-        ):
-            changes.append(found)
-    return changes, problems
+        elif found is not None:
+            # Two workbooks may agree on a change.
+            changes.setdefault((*decision.key, decision.target), found)
+    return list(changes.values()), problems
 
 
 def _change(
