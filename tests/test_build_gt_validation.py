@@ -9,7 +9,7 @@ from collections import Counter
 import openpyxl
 import pytest
 
-from kit import DE, EN, FR, SHARED, SURPRISE, find_pair, perfect
+from kit import DE, EN, FR, SHARED, SURPRISE, document, find_pair, pair, perfect
 
 BOOK = f"{DE}.gt_validation.xlsx"
 
@@ -155,8 +155,8 @@ def test_a_target_that_is_not_scored_is_not_voted_on(campaign):
     campaign.reference(SURPRISE)
     for number in (1, 2, 3):
         run = perfect(SURPRISE)
-        for pair in run[0]["sampled_pairs"]:
-            pair["isAt"] = "TRUE"
+        for one in run[0]["sampled_pairs"]:
+            one["isAt"] = "TRUE"
         campaign.run(run, stem=SURPRISE, number=number)
     workbooks(campaign)
     assert rows(campaign, file=f"{SURPRISE}.gt_validation.xlsx") == []
@@ -205,21 +205,45 @@ def test_a_workbook_that_was_edited_in_place_is_kept_and_made_again(three):
     assert kept.name in done.out
 
 
-def test_libreoffice_opens_a_workbook_and_reads_the_same_text(three, tmp_path):
+def through_libreoffice(campaign, tmp_path):
+    """Return the sheets of the workbook after LibreOffice has opened and saved it."""
     if shutil.which("soffice") is None:
         pytest.skip("needs LibreOffice (Debian's libreoffice-calc)")
-    workbooks(three)
-    before = rows(three)
     target = tmp_path / "converted"
     command = ["soffice", "--headless", f"-env:UserInstallation=file://{tmp_path}/profile"]
-    command += ["--convert-to", "xlsx", "--outdir", str(target), str(folder(three) / BOOK)]
+    command += ["--convert-to", "xlsx", "--outdir", str(target), str(folder(campaign) / BOOK)]
     subprocess.run(command, check=True, capture_output=True, timeout=180)
     book = openpyxl.load_workbook(target / BOOK)
     header, *lines = book["mismatches"].iter_rows(values_only=True)
-    after = [dict(zip(header, line, strict=True)) for line in lines]
-    shown = [{key: value and str(value) for key, value in row.items()} for row in before]
-    assert after == shown
-    assert book.sheetnames == ["mismatches", "top_runs", "summary"]
+    return book.sheetnames, [dict(zip(header, line, strict=True)) for line in lines]
+
+
+def test_libreoffice_opens_a_workbook_and_reads_the_same_text(three, tmp_path):
+    workbooks(three)
+    before = rows(three)
+    sheets, after = through_libreoffice(three, tmp_path)
+    assert after == [{key: value and str(value) for key, value in row.items()} for row in before]
+    assert sheets == ["mismatches", "top_runs", "summary"]
+
+
+def test_ids_and_dates_that_look_like_numbers_survive_libreoffice(campaign, tmp_path):
+    ids = ["27058621", "219E01", "0012", "1-2", "TRUE", "1848-03-02", "=1+1"]
+    dates = ["1542", "1808-04-29", "1900-02-29", "NA", None, "1901", "0001"]
+    gold = [
+        document(name, date, [pair("p1", "l1", "TRUE", "FALSE")])
+        for name, date in zip(ids, dates, strict=True)
+    ]
+    run = copy.deepcopy(gold)
+    for each in run:
+        each["sampled_pairs"][0]["at"] = "FALSE"
+    campaign.reference(documents=gold)
+    for number in (1, 2, 3):
+        campaign.run(run, number=number)
+    workbooks(campaign)
+    _, after = through_libreoffice(campaign, tmp_path)
+    assert [row["document_id"] for row in after] == ids
+    assert [row["date"] for row in after] == dates
+    assert {(row["gold_label"], row["vote_label"]) for row in after} == {("TRUE", "FALSE")}
 
 
 def test_on_the_real_campaign_the_summary_is_that_of_a_plain_count(campaign):
@@ -256,9 +280,9 @@ def labels(path):
     """Return {target: {(document, person, place): label}} of a file, without the project's code."""
     found = {"at": {}, "isAt": {}}
     for line in path.read_text("utf-8").splitlines():
-        document = json.loads(line)
-        for pair in document["sampled_pairs"]:
-            key = (document["document_id"], pair["pers_entity_id"], pair["loc_entity_id"])
+        each = json.loads(line)
+        for one in each["sampled_pairs"]:
+            key = (each["document_id"], one["pers_entity_id"], one["loc_entity_id"])
             for target, by_pair in found.items():
-                by_pair[key] = pair[target]
+                by_pair[key] = one[target]
     return found
