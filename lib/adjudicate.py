@@ -125,20 +125,15 @@ def main(arguments: argparse.Namespace) -> int:
 
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of the script's arguments."""
-    parser = cli.parser_for(__doc__, "--reference-dir", "--data-repo", "--config")
+    parser = cli.parser_for(
+        __doc__, "--reference-dir", "--adjudicated-dir", "--data-repo", "--config"
+    )
     parser.add_argument(
         "--reviewed-dir",
         type=Path,
         default="data/reviewed",
         metavar="PATH",
         help="folder of the reviewed workbooks (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--adjudicated-dir",
-        type=Path,
-        default="results-adjudicated.d",
-        metavar="PATH",
-        help="folder of the adjudicated references (default: %(default)s)",
     )
     return parser
 

@@ -21,6 +21,7 @@ _ARGUMENTS = {
     "--rankings-dir": (None, "folder of the rankings (default: RESULTS_DIR/system-rankings)"),
     "--diagnostics-dir": (None, "folder of the diagnostics (default: RESULTS_DIR/diagnostics)"),
     "--gt-validation-dir": (None, "folder of the workbooks (default: RESULTS_DIR/gt-validation)"),
+    "--adjudicated-dir": ("results-adjudicated.d", "folder of the adjudicated evaluation"),
     "--results-md": ("HIPE_2026_evaluation_results.md", "the results page"),
     "--data-repo": (str(DEFAULT_DATA_REPO), "the data repository: schema, loading, imputation"),
     "--config": (str(DEFAULT_CONFIG), "facts of the campaign"),

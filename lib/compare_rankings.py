@@ -94,15 +94,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of the script's arguments."""
-    parser = cli.parser_for(__doc__, "--results-dir", "--rankings-dir")
-    parser.add_argument(
-        "--adjudicated-dir",
-        type=Path,
-        default="results-adjudicated.d",
-        metavar="PATH",
-        help="folder of the adjudicated evaluation (default: %(default)s)",
-    )
-    return parser
+    return cli.parser_for(__doc__, "--results-dir", "--rankings-dir", "--adjudicated-dir")
 
 
 if __name__ == "__main__":

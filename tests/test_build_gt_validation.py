@@ -143,6 +143,21 @@ def test_only_an_odd_number_can_vote(three, number):
     )
 
 
+def test_as_many_runs_vote_as_are_asked_for(three):
+    workbooks(three, "--top-runs", "1")
+    assert rows(three) == []  # run3 alone votes, which is perfect
+    assert [row["run"] for row in rows(three, "top_runs") if row["position"]] == ["run3"]
+
+
+def test_a_new_explanation_renews_the_workbook_though_no_rank_changes(three):
+    workbooks(three)
+    run = answers("FALSE")
+    find_pair(run, "p1", "l1")["at_explanation"] = "He never left."
+    three.run(run)
+    assert workbooks(three).out == "workbooks: 1, 1 written, 0 removed\n"
+    assert rows(three)[0]["system_2_explanation"] == "He never left."
+
+
 def test_binary_labels_are_the_mapped_ones(three):
     three.mode = "BINARY"
     for number in (1, 2):
