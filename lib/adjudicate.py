@@ -25,7 +25,7 @@ from decisions import (
     contradictions,
     read_decisions,
 )
-from files import digest, digest_of_file, tsv_bytes
+from files import digest, digest_of_file, one_line, tsv_bytes
 from problems import Problem, is_error, plural
 from stage import Product, Stage, code_digest, holding
 
@@ -81,7 +81,8 @@ def changes_tsv(changes: list[Change], config: Config) -> bytes:
     header = [*HEADER[:2], *ids, *HEADER[2:]]
     rows = [
         [
-            *(file, decision.document, *decision.pair, decision.target, old, decision.decision),
+            *(file, *map(one_line, (decision.document, *decision.pair)), decision.target),
+            *(old, decision.decision),
             # A cell of a workbook may hold line ends and tabs, a cell of a TSV may not.
             *(" ".join(text.split()) for text in (decision.reviewer, decision.comment)),
         ]

@@ -45,15 +45,21 @@ def tsv_bytes(header: list[str], rows: list[list[object]]) -> bytes:
     header: column names. rows: cells; None becomes an empty cell, floats keep full precision.
     Raises ValueError where a cell holds a tab or a line end, which would break the columns.
     """
-    lines = [header, *([_cell(value) for value in row] for row in rows)]
-    return "".join("\t".join(cells) + "\n" for cells in lines).encode()
+    return "".join(_line(cells) for cells in (header, *rows)).encode()
 
 
-def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
-    if any(character in text for character in "\t\n\r"):
-        raise ValueError(f"a TSV cell cannot hold {text!r}")
-    return text
+def _line(cells: list[object]) -> str:
+    texts = ["" if value is None else str(value) for value in cells]
+    line = "\t".join(texts)
+    if line.count("\t") >= len(texts) or "\n" in line or "\r" in line:
+        wrong = next(text for text in texts if any(breaking in text for breaking in "\t\n\r"))
+        raise ValueError(f"a TSV cell cannot hold {wrong!r}")
+    return line + "\n"
+
+
+def one_line(text: str) -> str:
+    """Return text as a cell can hold it: tabs and line ends as backslash escapes."""
+    return text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
 def read_tsv(path: Path) -> list[dict[str, str]]:

@@ -55,6 +55,19 @@ def test_a_cell_that_would_break_the_columns_is_refused(character):
         files.tsv_bytes(["a"], [[f"de-doc-1{character}"]])
 
 
+def read_back(text):
+    return files.parse_tsv(files.tsv_bytes(["cell"], [[files.one_line(text)]]).decode())
+
+
+def test_text_that_would_break_a_table_can_be_written_as_one_line():
+    assert read_back("a\tb\r\nc") == [{"cell": r"a\tb\r\nc"}]
+
+
+@pytest.mark.parametrize("text", ["", " a  b ", "a\\t", "é\u2028\x0c", '"'])
+def test_other_text_stays_as_it_is_on_one_line(text):
+    assert read_back(text) == [{"cell": text}]
+
+
 @given(TABLES)
 def test_a_table_is_read_back_as_it_was_written(tmp_path_factory, table):
     header, rows = table

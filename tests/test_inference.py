@@ -1,0 +1,228 @@
+"""What is inferred about a ranking from counts by document."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bootstrap
+import inference
+import paired_tests
+from document_counts import Counts, scores, shares
+from inference import Efficiency, Sample, Settings, settings_of
+from kit import PROJECT
+
+SETTINGS = Settings(seed=3, level=0.95, resamples=400, draws=300, ties="competition")
+SCORE = "profile"
+
+
+def drawn_counts(seed, documents=9, runs=4):
+    chance = np.random.default_rng(seed)
+    gold, hits = {}, {}
+    for target, labels in (("at", 3), ("isAt", 2)):
+        gold[target] = chance.integers(1, 7, (documents, labels)).astype(float)
+        p = np.linspace(0.3, 0.8, runs)[None, :, None]
+        hits[target] = chance.binomial(gold[target][:, None].astype(int), p).astype(float)
+    names = [(f"team{n}", "run1") for n in range(runs)]
+    return Counts(names, [f"d{n}" for n in range(documents)], gold, hits)
+
+
+def one_file(seed=0, **size):
+    return Sample(["de"], [drawn_counts(seed, **size)])
+
+
+def three_files():
+    return Sample(["de", "en", "fr"], [drawn_counts(n, documents=7 + n) for n in range(3)])
+
+
+def mean_of(sample):
+    return inference.mean_statistic(sample, SCORE, list(sample.names), "mean")
+
+
+def test_settings_are_those_of_the_configuration():
+    facts = {"seed": 1, "level": 0.9, "resamples": 5, "draws": 6, "note": "not ours"}
+    assert settings_of(facts, "dense") == Settings(1, 0.9, 5, 6, "dense")
+    assert settings_of(facts, "dense").alpha == 0.1
+
+
+def test_every_score_of_a_file_is_estimated_with_its_intervals():
+    sample = one_file()
+    found = inference.estimates(inference.file_statistic(sample, SCORE), sample, SETTINGS)
+    (counts,) = sample.counts
+    weights = bootstrap.resample(9, 400, 3, "resamples of de")
+    level = bootstrap.expanded_level(0.95, [9])
+    once = scores(counts, np.ones((1, 9)), SCORE)
+    resampled = scores(counts, weights, SCORE)
+    left_out = scores(counts, bootstrap.leave_one_out(9), SCORE)
+    assert list(found) == [
+        SCORE,
+        *("at_macro_recall", "at_accuracy", "isAt_macro_recall", "isAt_accuracy"),
+    ]
+    for name, estimate in found.items():
+        assert (estimate.value == once[name][0]).all()
+        assert (estimate.resampled == resampled[name]).all()
+        ordered = bootstrap.in_order(resampled[name])
+        expected = bootstrap.intervals(once[name][0], ordered, [left_out[name]], level)
+        assert (estimate.intervals.low == expected.low).all()
+        assert (estimate.intervals.high == expected.high).all()
+        assert (estimate.intervals.low < estimate.value).all()
+        assert (estimate.value < estimate.intervals.high).all()
+
+
+def test_a_mean_over_files_resamples_the_documents_within_each_file():
+    sample = three_files()
+    found = inference.estimates(mean_of(sample), sample, SETTINGS)
+    single = []
+    for name, counts in zip(sample.names, sample.counts, strict=True):
+        number = len(counts.documents)
+        weights = bootstrap.resample(number, 400, 3, f"resamples of {name}")
+        single.append(scores(counts, weights, SCORE)[SCORE])
+    assert list(found) == ["mean", "profile_de", "profile_en", "profile_fr"]
+    assert found["mean"].resampled == pytest.approx(np.mean(single, axis=0), abs=1e-12)
+    assert (found["profile_en"].resampled == single[1]).all()
+    values = [found[f"profile_{name}"].value for name in sample.names]
+    assert found["mean"].value == pytest.approx(np.mean(values, axis=0), abs=1e-12)
+
+
+def test_the_jackknife_of_a_mean_leaves_out_one_document_of_one_file():
+    sample = three_files()
+    found = inference.estimates(mean_of(sample), sample, SETTINGS)["mean"]
+    assert [len(each) for each in found.left_out] == [7, 8, 9]
+    number = len(sample.counts[1].documents)
+    without_first = np.ones((1, number))
+    without_first[0, 0] = 0
+    own = scores(sample.counts[1], without_first, SCORE)[SCORE][0]
+    others = [scores(sample.counts[n], np.ones((1, 7 + n)), SCORE)[SCORE][0] for n in (0, 2)]
+    assert found.left_out[1][0] == pytest.approx((own + others[0] + others[1]) / 3, abs=1e-12)
+
+
+def test_a_mean_over_one_file_is_the_score_of_that_file():
+    sample = one_file()
+    weights = [np.ones((1, 9))]
+    found = inference.mean_statistic(sample, SCORE, ["de"], "mean")(weights)
+    assert list(found) == ["mean"]
+    assert (found["mean"] == inference.file_statistic(sample, SCORE)(weights)[SCORE]).all()
+
+
+def test_a_mean_rank_is_ranked_again_in_every_resample():
+    sample = one_file()
+    rest = np.array([2, 4, 6, 8])
+    profile = Efficiency("mean_rank", SCORE, 2, rest, 4)
+    statistic = inference.efficiency_statistic(
+        inference.file_statistic(sample, SCORE), profile, "competition"
+    )
+    found = inference.estimates(statistic, sample, SETTINGS, unsmooth="mean_rank")
+    assert list(found) == ["mean_rank", SCORE]
+    for resample in range(20):
+        values = found[SCORE].resampled[resample]
+        ranks = [1 + sum(other > value + 1e-12 for other in values) for value in values]
+        expected = [(2 * rank + more) / 4 for rank, more in zip(ranks, rest, strict=True)]
+        assert found["mean_rank"].resampled[resample].tolist() == expected
+    assert found["mean_rank"].left_out == []
+    assert set(found["mean_rank"].intervals.method) == {bootstrap.PERCENTILE}
+    assert set(found[SCORE].intervals.method) == {bootstrap.BCA}
+
+
+def test_a_file_with_one_document_has_nothing_to_resample():
+    assert not one_file(documents=1).is_resampled
+    assert not Sample(["a", "b"], [drawn_counts(0), drawn_counts(1, documents=1)]).is_resampled
+    assert three_files().is_resampled
+
+
+def test_differences_have_the_intervals_of_a_statistic_of_their_own():
+    # More than 256 pairs, so that they come in several blocks.
+    sample = one_file(runs=24)
+    statistic = inference.file_statistic(sample, SCORE)
+    estimate = inference.estimates(statistic, sample, SETTINGS)[SCORE]
+    level = bootstrap.expanded_level(0.95, [9])
+    found = inference.compare(estimate, level)
+    first, second = paired_tests.all_pairs(24)
+    assert len(first) == 276
+
+    def differences(values):
+        return values[..., first] - values[..., second]
+
+    ordered = bootstrap.in_order(differences(estimate.resampled))
+    left_out = [differences(each) for each in estimate.left_out]
+    observed = differences(estimate.value)
+    expected = bootstrap.intervals(observed, ordered, left_out, level)
+    assert (found.difference == observed).all()
+    assert (found.intervals.low == expected.low).all()
+    assert (found.intervals.high == expected.high).all()
+    assert found.intervals.method == expected.method
+    assert (found.p_bootstrap == paired_tests.bootstrap_test(ordered)).all()
+
+
+def test_one_run_has_no_differences():
+    sample = one_file(runs=1)
+    estimate = inference.estimates(inference.file_statistic(sample, SCORE), sample, SETTINGS)[SCORE]
+    found = inference.compare(estimate, 0.95)
+    assert found.difference.tolist() == found.p_bootstrap.tolist() == []
+    assert found.intervals.method == []
+
+
+def test_the_randomization_test_swaps_documents_of_all_files_of_a_mean():
+    sample = Sample(["a", "b"], [drawn_counts(n, documents=4 + n, runs=3) for n in range(2)])
+    found = inference.randomization(sample, SETTINGS)
+    parts = np.concatenate([shares(counts) / 2 for counts in sample.counts])
+    # A sum over all documents is the mean of the scores of both files.
+    single = [scores(c, np.ones((1, len(c.documents))), SCORE)[SCORE][0] for c in sample.counts]
+    assert parts.sum(axis=0) == pytest.approx(np.mean(single, axis=0), abs=1e-12)
+    swaps = paired_tests.swaps_for(9, 3, 300, 0.05)
+    expected = paired_tests.randomization_test(parts, swaps, bootstrap.random_bits(3, "any"))
+    assert found.p_values.tolist() == expected.p_values.tolist()
+    assert found.swaps.tolist() == [2**9] * 3
+
+
+def test_swaps_are_drawn_from_the_seed_and_the_names_of_the_files():
+    counts = drawn_counts(1, documents=20)
+    found = inference.randomization(Sample(["de"], [counts]), SETTINGS).p_values
+    again = inference.randomization(Sample(["de"], [counts]), SETTINGS).p_values
+    assert found.tolist() == again.tolist()
+    for other in (
+        inference.randomization(Sample(["en"], [counts]), SETTINGS),
+        inference.randomization(Sample(["de"], [counts]), SETTINGS._replace(seed=4)),
+    ):
+        assert found.tolist() != other.p_values.tolist()
+
+
+DIGEST = """
+import test_inference
+print(test_inference.digest_of_all())
+"""
+
+
+def digest_of_all():
+    """Return a digest of the bytes of all that is inferred about three files."""
+    sample = three_files()
+    found = inference.estimates(mean_of(sample), sample, SETTINGS)
+    running = hashlib.sha256()
+    for estimate in found.values():
+        running.update(estimate.resampled.tobytes())
+        running.update(estimate.intervals.low.tobytes() + estimate.intervals.high.tobytes())
+    running.update(inference.randomization(sample, SETTINGS).p_values.tobytes())
+    return running.hexdigest()
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        {"OPENBLAS_NUM_THREADS": "1"},
+        {"OPENBLAS_NUM_THREADS": "2"},
+        # An older processor, as the library for matrices and numpy itself see it.
+        {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": "AVX2 AVX512F AVX512_SKX"},
+    ],
+)
+def test_every_machine_gets_the_same_bytes(machine):
+    path = os.pathsep.join(str(PROJECT / folder) for folder in ("lib", "tests"))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DIGEST],
+        env={**os.environ, **machine, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == digest_of_all()

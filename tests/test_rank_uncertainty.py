@@ -1,0 +1,171 @@
+"""Ranges of ranks, clusters and groups by hand, and ranks held against pandas."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paired_tests import all_pairs
+from rank_uncertainty import (
+    better_than,
+    clusters,
+    groups,
+    probability_first,
+    rank_intervals,
+    rank_ranges,
+    ranks,
+)
+
+TABLES = st.integers(1, 7).flatmap(
+    lambda runs: st.lists(
+        st.lists(st.sampled_from([0.1, 0.2, 0.5, 0.7]), min_size=runs, max_size=runs),
+        min_size=1,
+        max_size=5,
+    )
+)
+
+
+def better(runs, *pairs):
+    """Return who is better: pairs of places, the better one first."""
+    table = np.zeros((runs, runs), dtype=bool)
+    for one, other in pairs:
+        table[one, other] = True
+    return table
+
+
+@st.composite
+def differences(draw):
+    """Draw who is better among runs in the order of a ranking."""
+    runs = draw(st.integers(1, 8))
+    pairs = list(itertools.combinations(range(runs), 2))
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return better(runs, *chosen)
+
+
+@given(TABLES, st.sampled_from(["competition", "dense"]), st.booleans())
+def test_ranks_are_those_of_pandas(table, ties, descending):
+    method = {"competition": "min", "dense": "dense"}[ties]
+    expected = pd.DataFrame(table).rank(axis=1, method=method, ascending=not descending)
+    found = ranks(np.array(table), ties, descending=descending)
+    assert found.tolist() == expected.astype(int).to_numpy().tolist()
+
+
+def test_scores_that_differ_by_rounding_share_a_rank():
+    assert ranks(np.array([[0.1 + 0.2, 0.3, 0.2]]), "competition").tolist() == [[1, 1, 3]]
+
+
+def test_a_run_is_better_if_its_score_is_higher_and_the_difference_significant():
+    scores = np.array([0.9, 0.5, 0.7])
+    # In the order of the pairs: 0-1, 0-2, 1-2.
+    found = better_than(scores, np.array([True, False, True]))
+    assert found.tolist() == better(3, (0, 1), (2, 1)).tolist()
+
+
+def test_equal_scores_are_never_better():
+    assert not better_than(np.array([0.3, 0.1 + 0.2]), np.array([True])).any()
+
+
+def test_a_rank_range_leaves_out_whom_the_run_certainly_beats_or_loses_to():
+    # The first beats the last two, the second beats the last.
+    low, high = rank_ranges(better(4, (0, 2), (0, 3), (1, 3)))
+    assert low.tolist() == [1, 1, 2, 3]
+    assert high.tolist() == [2, 3, 4, 4]
+
+
+def test_without_differences_every_rank_is_possible():
+    low, high = rank_ranges(better(3))
+    assert (low.tolist(), high.tolist()) == ([1, 1, 1], [3, 3, 3])
+
+
+def test_a_cluster_begins_where_all_above_beat_all_below():
+    above = [(one, other) for one in (0, 1) for other in (2, 3)]
+    assert clusters(better(4, *above)) == [1, 1, 2, 2]
+    assert clusters(better(4, *above, (2, 3))) == [1, 1, 2, 3]
+
+
+def test_one_pair_that_does_not_differ_keeps_a_cluster_together():
+    assert clusters(better(4, (0, 2), (0, 3), (1, 2))) == [1, 1, 1, 1]
+
+
+def test_groups_overlap_where_a_run_is_like_both_of_its_neighbours():
+    assert groups(better(3, (0, 2))) == [(1, 1), (1, 2), (2, 2)]
+    assert clusters(better(3, (0, 2))) == [1, 1, 1]
+
+
+def test_a_difference_inside_parts_neighbours_that_do_not_differ_themselves():
+    # The second and the third differ; the first is like the third.
+    assert groups(better(3, (1, 2))) == [(1, 1), (1, 1), (2, 2)]
+
+
+def test_one_run_is_one_group_and_none_is_none():
+    assert (groups(better(1)), clusters(better(1))) == ([(1, 1)], [1])
+    assert (groups(better(0)), clusters(better(0))) == ([], [])
+
+
+def members(found):
+    """Return the runs of each group."""
+    last = max(end for _, end in found)
+    return [
+        [run for run, (first, end) in enumerate(found) if first <= group <= end]
+        for group in range(1, last + 1)
+    ]
+
+
+@given(differences())
+def test_a_group_is_a_longest_row_of_runs_that_do_not_differ(table):
+    differ = table | table.T
+    found = members(groups(table))
+    for runs in found:
+        assert runs == list(range(runs[0], runs[-1] + 1))
+        assert not any(differ[one, other] for one, other in itertools.combinations(runs, 2))
+        if runs[0] > 0:
+            assert any(differ[runs[0] - 1, run] for run in runs)
+        if runs[-1] + 1 < len(table):
+            assert any(differ[runs[-1] + 1, run] for run in runs)
+    for run in range(len(table) - 1):
+        together = any(run in runs and run + 1 in runs for runs in found)
+        assert together == (not differ[run, run + 1])
+
+
+@given(differences())
+def test_a_cluster_ends_exactly_where_all_above_beat_all_below(table):
+    found = clusters(table)
+    low, high = rank_ranges(table)
+    for place in range(1, len(table)):
+        pairs = itertools.product(range(place), range(place, len(table)))
+        ends = found[place] > found[place - 1]
+        assert ends == all(table[above, below] for above, below in pairs)
+        # So rank ranges never reach over a rule.
+        assert not ends or max(high[:place]) < min(low[place:])
+
+
+def test_runs_that_share_the_first_place_share_the_resample():
+    found = probability_first(np.array([[1, 2, 3], [1, 1, 3], [2, 2, 1], [1, 1, 1]]))
+    expected = [(1 + 1 / 2 + 1 / 3) / 4, (1 / 2 + 1 / 3) / 4, (1 + 1 / 3) / 4]
+    assert found == pytest.approx(expected)
+    assert found.sum() == pytest.approx(1)
+
+
+def test_a_rank_interval_leaves_out_at_most_half_of_the_rest_on_each_side():
+    column = np.repeat([1, 2, 3, 4], [2, 3, 90, 5])[:, None]
+    # Of 100 resamples two may be left out on either side.
+    assert [bound.tolist() for bound in rank_intervals(column, 0.95)] == [[2], [4]]
+    assert [bound.tolist() for bound in rank_intervals(column, 0.90)] == [[3], [3]]
+
+
+def test_a_rank_interval_holds_the_level():
+    chance = np.random.default_rng(0)
+    table = ranks(chance.normal(size=(400, 6)) + np.arange(6) / 2, "competition")
+    low, high = rank_intervals(table, 0.95)
+    inside = ((table >= low) & (table <= high)).mean(axis=0)
+    assert (inside >= 0.95).all()
+
+
+def test_pairs_of_the_tests_are_those_of_the_table():
+    runs = 4
+    significant = np.zeros(6, dtype=bool)
+    significant[list(zip(*all_pairs(runs), strict=True)).index((1, 3))] = True
+    assert better_than(np.array([4, 3, 2, 1.0]), significant).tolist() == better(4, (1, 3)).tolist()
