@@ -8,6 +8,7 @@ Exits   0, 1 if there are no scores or scores of another label mode, 2 for wrong
 
 import argparse
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import cli
@@ -71,6 +72,10 @@ class Plan:
         """Return a digest that tells whether rankings are those of the runs there are now."""
         return runs_digest([(r["submission"], r["digests"]["run"]) for r in self._results])
 
+    def reference_digests(self) -> dict[str, str]:
+        """Return {reference file: SHA-256 that it had when its runs were scored}."""
+        return dict(sorted((r["reference"], r["digests"]["reference"]) for r in self._results))
+
     @staticmethod
     def _matching(references: list[Entry], facts: dict) -> list[Entry]:
         return [
@@ -80,8 +85,11 @@ class Plan:
         ]
 
 
-def build_all(plan: Plan, config: Config, mode: str, ties: str) -> dict[str, bytes]:
-    """Return {file name: content} of all rankings and of their index."""
+def build_all(plan: Plan, config: Config, mode: str, ties: str, scores: str) -> dict[str, bytes]:
+    """Return {file name: content} of all rankings and of their index.
+
+    scores: digest of all that the scores are, for stages that build on more than the tables.
+    """
     facts = config.facts["rankings"]
     built: list[tuple[dict[str, Any], Ranking]] = []
     by_file = {}
@@ -122,6 +130,8 @@ def build_all(plan: Plan, config: Config, mode: str, ties: str) -> dict[str, byt
         "at_label_mode": mode,
         "ties": ties,
         "runs": plan.runs_digest(),
+        "scores": scores,
+        "references": plan.reference_digests(),
         "rankings": [_index_entry(about, ranking) for about, ranking in built],
         "references_without_runs": plan.without_runs,
     }
@@ -167,14 +177,16 @@ def main(arguments: argparse.Namespace) -> int:
         scores = Stage("score", arguments.per_run_dir)
         results = read_results(scores, mode)
         plan = Plan(references, results, config)
+        scores_digest = digest_of_values(scores.files())
         inputs = {
-            "per_run": digest_of_values(scores.files()),
+            "per_run": scores_digest,
             "references": digest_of_values([entry["file"] for entry in references]),
             "config": config.digest,
             "at_label_mode": mode,
             "ties": ties,
         }
-        product = Product(plan.outputs(), inputs, lambda: build_all(plan, config, mode, ties))
+        build = partial(build_all, plan, config, mode, ties, scores_digest)
+        product = Product(plan.outputs(), inputs, build)
         outcome = Stage("rankings", arguments.rankings_dir).refresh(
             {"rankings": product}, code_digest(__file__), only_check=arguments.only_check
         )

@@ -55,7 +55,7 @@ def load_config(path: Path) -> Config:
     facts, content_digest = _load_object(path)
     problems = _misshapen(path.name, "$", facts, _SHAPE)
     if not problems:
-        problems = _unknown_targets(path.name, facts)
+        problems = _unknown_targets(path.name, facts) + _out_of_range(path.name, facts)
     if problems:
         raise BadInput(problems)
     return Config(facts, content_digest)
@@ -79,8 +79,17 @@ _SHAPE = {
         "means": {"*": {"title": str, "file": str, "dataset": str, "split": str, "score": str}},
         "efficiency": {"*": {"title": str, "file": str, "of": str, "score": str, "weights": dict}},
     },
+    "significance": {"seed": int, "level": float, "resamples": int, "draws": int},
+    "ensembles": {"baseline": str, "top": int},
+    "breakdowns": {"period_years": int, "date": str, "links": dict},
 }
-_TYPES = {str: "a string", int: "a whole number", list: "a list", dict: "an object"}
+_TYPES = {
+    str: "a string",
+    int: "a whole number",
+    float: "a fraction",
+    list: "a list",
+    dict: "an object",
+}
 
 
 def _misshapen(file: str, path: str, value: dict, shape: dict) -> list[Problem]:
@@ -109,6 +118,28 @@ def _unknown_targets(file: str, facts: dict) -> list[Problem]:
         for target in profile["targets"]
         if target not in facts["targets"]
     ]
+
+
+# The least value of each number that decides how something is computed.
+_LEAST = {
+    "significance": {"seed": 0, "resamples": 1, "draws": 1},
+    "ensembles": {"top": 1},
+    "breakdowns": {"period_years": 1},
+}
+
+
+def _out_of_range(file: str, facts: dict) -> list[Problem]:
+    problems = [
+        Problem(file, None, f"$.{section}.{key}", quote(value), f"{least} or more", "")
+        for section, numbers in _LEAST.items()
+        for key, least in numbers.items()
+        if (value := facts[section][key]) < least
+    ]
+    level = facts["significance"]["level"]
+    if not 0 < level < 1:
+        expected = "a fraction between 0 and 1, such as 0.95"
+        problems.append(Problem(file, None, "$.significance.level", quote(level), expected, ""))
+    return problems
 
 
 class Team(NamedTuple):

@@ -32,6 +32,7 @@ def main(arguments: argparse.Namespace) -> int:
     results = arguments.results_dir
     folders = [arguments.per_run_dir, arguments.rankings_dir]
     folders += [arguments.diagnostics_dir, arguments.gt_validation_dir]
+    folders += [arguments.significance_dir, arguments.ensemble_dir, arguments.breakdown_dir]
     if not results.is_dir():
         print("clean: 0 files removed")
         return cli.EXIT_OK
@@ -56,6 +57,9 @@ def command_line() -> argparse.ArgumentParser:
         "--per-run-dir",
         "--rankings-dir",
         "--diagnostics-dir",
+        "--significance-dir",
+        "--ensemble-dir",
+        "--breakdown-dir",
         "--gt-validation-dir",
     )
 

@@ -20,6 +20,9 @@ _ARGUMENTS = {
     "--per-run-dir": (None, "folder of the scores (default: RESULTS_DIR/per-run)"),
     "--rankings-dir": (None, "folder of the rankings (default: RESULTS_DIR/system-rankings)"),
     "--diagnostics-dir": (None, "folder of the diagnostics (default: RESULTS_DIR/diagnostics)"),
+    "--significance-dir": (None, "folder of the significance (default: RESULTS_DIR/significance)"),
+    "--ensemble-dir": (None, "folder of the ensembles (default: RESULTS_DIR/ensemble)"),
+    "--breakdown-dir": (None, "folder of the breakdowns (default: RESULTS_DIR/breakdown)"),
     "--gt-validation-dir": (None, "folder of the workbooks (default: RESULTS_DIR/gt-validation)"),
     "--adjudicated-dir": ("results-adjudicated.d", "folder of the adjudicated evaluation"),
     "--results-md": ("HIPE_2026_evaluation_results.md", "the results page"),
@@ -31,6 +34,9 @@ _SUBFOLDERS = {
     "per_run_dir": "per-run",
     "rankings_dir": "system-rankings",
     "diagnostics_dir": "diagnostics",
+    "significance_dir": "significance",
+    "ensemble_dir": "ensemble",
+    "breakdown_dir": "breakdown",
     "gt_validation_dir": "gt-validation",
 }
 

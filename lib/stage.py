@@ -43,6 +43,9 @@ STAGES = (
     "score",
     "rankings",
     "diagnostics",
+    "significance",
+    "ensemble",
+    "breakdown",
     "results-md",
     "gt-validation",
 )
@@ -96,6 +99,10 @@ class Stage:
             for output in record["outputs"].items()
             if output[1]
         )
+
+    def inputs(self, name: str) -> dict[str, str | None]:
+        """Return the recorded value of one input of each product, by the product's name."""
+        return {product: record["inputs"].get(name) for product, record in self._recorded.items()}
 
     def unfinished(self) -> list[str]:
         """Return the outputs that a killed stage announced and did not come to write."""

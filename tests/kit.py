@@ -246,6 +246,14 @@ class Campaign:
             assert ended[-1].status == 0, ended[-1].err
         return ended
 
+    def infer(self) -> list[Done]:
+        """Run the stages of make significance on an evaluation; each must succeed."""
+        ended = []
+        for stage in ("build_significance", "build_ensemble", "build_breakdown"):
+            ended.append(self.script(stage))
+            assert ended[-1].status == 0, ended[-1].err
+        return ended
+
     def score(self, team: str = "team1", stem: str = DE, number: int = 1) -> dict[str, Any]:
         """Return the per-run JSON of a run."""
         return self.json(f"per-run/{team}_{stem}_run{number}.json")

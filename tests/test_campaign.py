@@ -130,6 +130,34 @@ def test_true_is_no_number_of_runs(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("section", "key", "value", "expected"),
+    [
+        ("significance", "seed", -1, "0 or more"),
+        ("significance", "resamples", 0, "1 or more"),
+        ("significance", "draws", 0, "1 or more"),
+        ("significance", "level", 1.0, "a fraction between 0 and 1, such as 0.95"),
+        ("significance", "level", 0.0, "a fraction between 0 and 1, such as 0.95"),
+        ("ensembles", "top", 0, "1 or more"),
+        ("breakdowns", "period_years", 0, "1 or more"),
+    ],
+)
+def test_a_number_that_nothing_can_be_computed_with_is_refused(
+    tmp_path, section, key, value, expected
+):
+    path = config_file(tmp_path, **{section: {**CONFIG[section], key: value}})
+    assert said(facts.load_config, path) == [
+        f"error: config.json: $.{section}.{key}: found {value}; expected {expected}"
+    ]
+
+
+def test_a_percentage_is_no_level(tmp_path):
+    path = config_file(tmp_path, significance={**CONFIG["significance"], "level": 95})
+    assert said(facts.load_config, path) == [
+        f"error: config.json: $.significance.level: found 95; expected a fraction; {COMPARE}"
+    ]
+
+
 STAGES = [
     ("validate_jsonl", "references"),
     ("validate_jsonl", "submissions"),

@@ -19,6 +19,7 @@ def files(folder):
 def test_all_that_the_stages_wrote_goes_and_the_data_stays(base):
     before = files(base.folder)
     base.evaluate()
+    base.infer()
     assert files(base.folder) > before
     assert base.script("clean").status == 0
     assert files(base.folder) == before
@@ -60,6 +61,7 @@ def test_a_page_inside_the_results_folder_goes_with_it(base):
 
 def test_the_number_of_removed_files_is_that_of_the_outputs(base):
     base.evaluate()
+    base.infer()
     outputs = [name for name in files(base.results) if not name.endswith(".manifest.json")]
     number = sum(".lock-" not in name for name in outputs) + 1  # and the page
     assert base.script("clean").out == f"clean: {number} files removed\n"

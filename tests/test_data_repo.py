@@ -214,7 +214,7 @@ def test_a_reference_that_changed_since_its_validation_is_not_used(base):
 def results(campaign):
     """Return all results but for the reports, manifests and digests, which name the code."""
     return {
-        path: re.sub(rb'"data_repo": "\w+"', b"", data)
+        path: re.sub(rb'"(data_repo|scores)": "\w+"', b"", data)
         for path, data in campaign.tree().items()
         if not path.startswith("validation/") and not path.endswith(".manifest.json")
     }
