@@ -25,6 +25,12 @@ PER_RUN_DIR = $(RESULTS_DIR)/per-run
 RANKINGS_DIR = $(RESULTS_DIR)/system-rankings
 ## each run pair by pair, and its confusion matrices
 DIAGNOSTICS_DIR = $(RESULTS_DIR)/diagnostics
+## intervals, tests and ranges of ranks
+SIGNIFICANCE_DIR = $(RESULTS_DIR)/significance
+## votes of runs and their agreement
+ENSEMBLE_DIR = $(RESULTS_DIR)/ensemble
+## scores by period, distance of mentions, links and gold label
+BREAKDOWN_DIR = $(RESULTS_DIR)/breakdown
 ## workbooks for the review of gold labels
 GT_VALIDATION_DIR = $(RESULTS_DIR)/gt-validation
 ## the results page
@@ -64,6 +70,9 @@ PYTHON = venv/bin/python
 export REFERENCE_DIR SUBMISSIONS_DIR RESULTS_DIR PER_RUN_DIR RANKINGS_DIR DIAGNOSTICS_DIR
 export GT_VALIDATION_DIR RESULTS_MD AT_LABEL_MODE TIES DATA_REPO CONFIG TEAMS PYTHON
 export INBOX INTAKE_MAP RUN TOP_RUNS REVIEWED_DIR ADJUDICATED_DIR
+export SIGNIFICANCE_DIR ENSEMBLE_DIR BREAKDOWN_DIR
+# Stages run side by side already, and their matrices are too small to share between threads.
+export OPENBLAS_NUM_THREADS = 1
 # Scripts start faster from compiled modules, which are never stale here (see forget_compiled).
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -74,6 +83,9 @@ results = --results-dir "$$RESULTS_DIR"
 per_run = --per-run-dir "$$PER_RUN_DIR"
 rankings_in = --rankings-dir "$$RANKINGS_DIR"
 diagnostics_in = --diagnostics-dir "$$DIAGNOSTICS_DIR"
+significance_in = --significance-dir "$$SIGNIFICANCE_DIR"
+ensembles = --ensemble-dir "$$ENSEMBLE_DIR"
+breakdowns = --breakdown-dir "$$BREAKDOWN_DIR"
 workbooks = --gt-validation-dir "$$GT_VALIDATION_DIR"
 adjudicated = --adjudicated-dir "$$ADJUDICATED_DIR"
 page = --results-md "$$RESULTS_MD"
@@ -88,7 +100,8 @@ skip = $(call flag,SKIP_INVALID,--skip-invalid)
 
 .PHONY: help demo test lint bench setup setup-dev clean intake check \
 	validate-reference validate-submissions validate-info score rankings diagnostics \
-	results-md eval-full eval-full-refresh eval-binary gt-validation adjudicate
+	results-md significance inference ensemble breakdown calibrate \
+	eval-full eval-full-refresh eval-binary gt-validation adjudicate
 
 ## list the targets and variables
 help:
@@ -96,7 +109,7 @@ help:
 
 ## evaluate the sample campaign into results-demo.d; the place to start
 demo:
-	@$(MAKE) eval-full $(demo)
+	@$(MAKE) significance $(demo)
 	@$(MAKE) show-top $(demo)
 
 sample = $(DATA_REPO)/data/sample
@@ -116,6 +129,10 @@ lint: setup-dev
 ## measure the speed on a campaign of 185 runs
 bench: setup-dev
 	$(run) tests/bench.py
+
+## check intervals and tests on campaigns whose truth is known; takes minutes
+calibrate: setup-dev
+	$(run) tests/calibrate.py
 
 ## put the runs of participants' archives into the folder of runs
 intake: setup
@@ -163,8 +180,29 @@ diagnostics: score
 
 ## write the results page
 results-md: rankings diagnostics
-	$(call stage,results-md,build_results_md.py $(results) $(rankings_in) $(diagnostics_in) \
-		$(page) $(config) $(teams) $(mode) $(ties))
+	$(call stage,results-md,$(results_page))
+
+results_page = build_results_md.py $(results) $(rankings_in) $(diagnostics_in) \
+	$(significance_in) $(page) $(config) $(teams) $(mode) $(ties)
+
+## say how sure the ranks are, what runs say together and where they fail; on the page, too
+significance: inference ensemble breakdown
+	$(run) lib/$(results_page)
+
+## intervals of scores, tests of every two runs, ranges of ranks
+inference: rankings diagnostics
+	$(run) lib/build_significance.py $(results) $(rankings_in) $(diagnostics_in) \
+		$(significance_in) $(config) $(mode) $(ties)
+
+## let runs vote, and measure how they agree
+ensemble: rankings diagnostics
+	$(run) lib/build_ensemble.py $(results) $(rankings_in) $(diagnostics_in) $(ensembles) \
+		$(config) $(teams) $(mode) $(ties)
+
+## scores by period, distance of mentions, links and gold label
+breakdown: rankings diagnostics
+	$(run) lib/build_breakdown.py $(references) $(results) $(rankings_in) $(diagnostics_in) \
+		$(breakdowns) $(repository) $(config) $(mode) $(ties)
 
 ## make workbooks of the gold labels that the best runs disagree with
 gt-validation: rankings diagnostics
@@ -184,8 +222,8 @@ adjudicate: rankings
 ## the whole evaluation; only what changed is redone
 eval-full: setup
 	@current=$$("$$PYTHON" lib/current.py $(references) $(submissions) $(results) $(per_run) \
-		$(rankings_in) $(diagnostics_in) $(page) $(repository) $(config) $(teams) $(mode) \
-		$(ties) $(skip)) && case "$$current" in \
+		$(rankings_in) $(diagnostics_in) $(significance_in) $(page) $(repository) $(config) \
+		$(teams) $(mode) $(ties) $(skip)) && case "$$current" in \
 		*results-md) echo "up to date: $$RESULTS_MD" ;; \
 		*) $(MAKE) results-md CURRENT="$$current" ;; \
 	esac
@@ -206,11 +244,12 @@ export BINARY_RESULTS_MD = $(call own,RESULTS_MD,HIPE_2026_evaluation_results-bi
 
 ## remove what the stages wrote, and nothing else
 clean: setup
-	$(run) lib/clean.py $(results) $(per_run) $(rankings_in) $(diagnostics_in) $(workbooks)
+	$(run) lib/clean.py $(results) $(per_run) $(rankings_in) $(diagnostics_in) \
+		$(significance_in) $(ensembles) $(breakdowns) $(workbooks)
 
 .PHONY: show-top
 show-top: setup
-	$(run) lib/show_top.py $(results) $(rankings_in) $(diagnostics_in) $(page)
+	$(run) lib/show_top.py $(results) $(rankings_in) $(diagnostics_in) $(significance_in) $(page)
 
 ## install what the evaluation needs into venv/
 setup:

@@ -1,7 +1,7 @@
 """Write the results page.
 
 Reads   the validation reports, rankings.json and the tables of RANKINGS_DIR, teams.json, the
-        configuration
+        configuration; the tables of SIGNIFICANCE_DIR if they are of these rankings
 Writes  RESULTS_MD, with links to the files of DIAGNOSTICS_DIR
 Exits   0, 1 if there are no rankings or rankings of another mode, 2 for wrong usage
 """
@@ -14,10 +14,11 @@ import cli
 import names
 from build_diagnostics import METRICS_SUFFIX, PAIRS_SUFFIX
 from campaign import load_config, load_teams
-from files import digest_of_values, read_tsv
-from ranking_index import read_index, require_made_of, require_made_with
+from files import digest_of_file, digest_of_values, read_tsv
+from ranking_index import INDEX, read_index, require_made_of, require_made_with
 from reports import read_report
 from results_page import Findings, page
+from significance_index import read_significance
 from stage import Product, Stage, code_digest, holding
 
 REPORTS = [
@@ -43,9 +44,8 @@ def main(arguments: argparse.Namespace) -> int:
     cli.require_mode(arguments.at_label_mode, config)
     teams = load_teams(arguments.teams)
     path = arguments.results_md
-    with holding(
-        arguments.results_dir, "results-md", reads=["references", "submissions", "info", "rankings"]
-    ):
+    reads = ["references", "submissions", "info", "rankings", "significance"]
+    with holding(arguments.results_dir, "results-md", reads):
         folder = arguments.rankings_dir
         rankings = read_index(folder)
         require_made_with(rankings, folder, arguments.at_label_mode, arguments.ties)
@@ -58,22 +58,33 @@ def main(arguments: argparse.Namespace) -> int:
         }
         folders = [
             os.path.relpath(folder, path.parent)
-            for folder in (arguments.rankings_dir, arguments.diagnostics_dir)
+            for folder in (
+                arguments.rankings_dir,
+                arguments.diagnostics_dir,
+                arguments.significance_dir,
+            )
         ]
-        found = Findings(config, teams, *reports, rankings, tables, *folders)
+        significance = read_significance(
+            arguments.significance_dir,
+            digest_of_file(folder / INDEX),
+            config.facts["significance"],
+        )
+        found = Findings(config, teams, *reports, rankings, tables, *folders, significance)
         inputs = {
             "rankings": digest_of_values(Stage("rankings", arguments.rankings_dir).files()),
             "reports": digest_of_values(reports),
             "teams": digest_of_values({key: team._asdict() for key, team in teams.items()}),
             "config": config.digest,
             "folders": digest_of_values(folders),
+            "significance": significance and digest_of_values([*significance]),
         }
         build = {"page": Product([path.name], inputs, lambda: {path.name: _page(found)})}
         stage = Stage("results-md", path.parent, manifest_folder=arguments.results_dir)
         outcome = stage.refresh(
             build, code_digest(__file__), only_these=False, only_check=arguments.only_check
         )
-    print(f"results page: {path} {'written' if outcome.built else 'unchanged'}")
+    without = "" if significance else ", without intervals (make significance)"
+    print(f"results page: {path} {'written' if outcome.built else 'unchanged'}{without}")
     return cli.EXIT_OK
 
 
@@ -84,6 +95,7 @@ def command_line() -> argparse.ArgumentParser:
         "--results-dir",
         "--rankings-dir",
         "--diagnostics-dir",
+        "--significance-dir",
         "--results-md",
         "--config",
         "--teams",

@@ -65,6 +65,7 @@ def command_line() -> argparse.ArgumentParser:
         "--per-run-dir",
         "--rankings-dir",
         "--diagnostics-dir",
+        "--significance-dir",
         "--results-md",
         "--data-repo",
         "--config",

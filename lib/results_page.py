@@ -10,8 +10,10 @@ import names
 from campaign import VERSION, Config, Team
 from files import digest_of_values
 from markdown import anchor, code, escape, link, table
+from page_significance import Certainty, how_to_read, rule
 from problems import Problem, is_error, plural
 from reports import Entry
+from significance_index import Significance
 
 Row = dict[str, str]
 
@@ -20,8 +22,9 @@ class Findings(NamedTuple):
     """All that the page is made of.
 
     references, runs, infos: entries of the three validation reports. rankings: content of
-    rankings.json. tables: {ranking file: rows as text}. rankings_folder, diagnostics: relative
-    paths from the page to the folders of the rankings and of the diagnostics.
+    rankings.json. tables: {ranking file: rows as text}. rankings_folder, diagnostics,
+    significance_folder: relative paths from the page to the folders of those stages.
+    significance: what is known of how sure the rankings are, None if that is not up to date.
     """
 
     config: Config
@@ -33,6 +36,8 @@ class Findings(NamedTuple):
     tables: dict[str, list[Row]]
     rankings_folder: str
     diagnostics: str
+    significance_folder: str
+    significance: Significance | None
 
 
 def page(found: Findings, diagnostics_of: Callable[[str], list[tuple[str, str]]]) -> str:
@@ -44,6 +49,7 @@ def page(found: Findings, diagnostics_of: Callable[[str], list[tuple[str, str]]]
     sections = [
         ("Teams", _teams(found)),
         ("Scores and ranks", _definitions(found)),
+        ("How sure the ranks are", [_certainty(found)]),
         *((title, _ranking(about, found, links)) for title, about in _titled_rankings(found)),
         ("Answers that were imputed", _imputed(found)),
         ("Files that were left out", _left_out_files(found)),
@@ -231,28 +237,34 @@ class _Links:
         )
 
 
+def _certainty(found: Findings) -> str:
+    if found.significance is None:
+        return (
+            "Not computed for these results, so a difference between two ranks may be chance:"
+            f" {code('make significance')} adds intervals and tests."
+        )
+    return how_to_read(found.significance)
+
+
 def _ranking(about: dict[str, Any], found: Findings, links: _Links) -> list[str]:
     rows = found.tables[about["file"]]
     parts = []
+    certainty = None
+    if found.significance and rows:
+        certainty = Certainty(found.significance, about["file"], about["score"])
     if not rows:
         is_mean = about["kind"] == "means"
         parts.append("No run has all files of this ranking." if is_mean else "No run takes part.")
     else:
-        hidden = ("submission", "at_label_mode")
-        columns = [column for column in rows[0] if column not in hidden]
-        sizes = found.config.facts["info"]["organizer"]
-        cells = [
-            [
-                *(_cell(column, row[column], found, sizes) for column in columns),
-                links.of(row, about),
-            ]
-            for row in rows
-        ]
-        numbers = {index for index, column in enumerate(columns) if column not in ("team", "run")}
-        header = [column.replace("_", " ") for column in columns]
-        parts.append(table([*header, "diagnostics"], cells, numbers))
+        parts.append(_table(rows, about, found, links, certainty))
     if about["kind"] != "efficiency" and rows:
         parts.append(_top_teams(rows, about["score"], found))
+    if certainty:
+        parts += certainty.sentences(
+            rows,
+            lambda row: f"{_team(row['team'], found)} ({row['run']})",
+            found.significance_folder,
+        )
     if about["left_out"]:
         reasons = "; ".join(
             f"{_team(item['team'], found)} {item['run']}: {item['reason']}"
@@ -263,6 +275,36 @@ def _ranking(about: dict[str, Any], found: Findings, links: _Links) -> list[str]
     target = f"{found.rankings_folder}/{about['file']}"
     parts.append(f"All digits: {link(about['file'], target)}")
     return parts
+
+
+def _table(
+    rows: list[Row],
+    about: dict[str, Any],
+    found: Findings,
+    links: _Links,
+    certainty: Certainty | None,
+) -> str:
+    hidden = ("submission", "at_label_mode")
+    columns = [column for column in rows[0] if column not in hidden]
+    sizes = found.config.facts["info"]["organizer"]
+    numbers = {index for index, column in enumerate(columns) if column not in ("team", "run")}
+    header = [column.replace("_", " ") for column in columns]
+    cells = []
+    for place, row in enumerate(rows):
+        shown = [_cell(column, row[column], found, sizes) for column in columns]
+        if certainty:
+            shown[columns.index(about["score"])] += certainty.interval(row)
+            shown.insert(1, certainty.rank_range(row))
+            groups = certainty.groups(row)
+            shown += [] if groups is None else [groups]
+            if place and certainty.begins_cluster(row, rows[place - 1]):
+                cells.append(rule(len(shown) + 1))
+        cells.append([*shown, links.of(row, about)])
+    if certainty:
+        header.insert(1, certainty.rank_column)
+        header += ["groups"] if len(cells[0]) > len(header) + 1 else []
+        numbers = {0} | {index + 1 for index in numbers}
+    return table([*header, "diagnostics"], cells, numbers)
 
 
 def _cell(column: str, text: str, found: Findings, sizes: list[str]) -> str:

@@ -31,6 +31,7 @@ def main(arguments: argparse.Namespace) -> int:
     print(f"  {arguments.results_md}   the results page")
     print(f"  {arguments.rankings_dir}/   the rankings, all digits")
     print(f"  {arguments.diagnostics_dir}/   each run, pair by pair")
+    print(f"  {arguments.significance_dir}/   how sure the ranks are")
     print(f"  {arguments.results_dir}/validation/   what validation found")
     return cli.EXIT_OK
 
@@ -38,7 +39,12 @@ def main(arguments: argparse.Namespace) -> int:
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of the script's arguments."""
     return cli.parser_for(
-        __doc__, "--results-dir", "--rankings-dir", "--diagnostics-dir", "--results-md"
+        __doc__,
+        "--results-dir",
+        "--rankings-dir",
+        "--diagnostics-dir",
+        "--significance-dir",
+        "--results-md",
     )
 
 

@@ -227,12 +227,13 @@ def test_a_page_that_was_changed_or_removed_is_written_again(base):
     base.evaluate()
     content = base.page.read_bytes()
     base.page.write_bytes(content + b"x")
-    assert base.script("build_results_md").out == f"results page: {base.page} written\n"
+    said = f"results page: {base.page} written, without intervals (make significance)\n"
+    assert base.script("build_results_md").out == said
     assert base.page.read_bytes() == content
     base.page.unlink()
     base.script("build_results_md")
     assert base.page.read_bytes() == content
-    assert base.script("build_results_md").out == f"results page: {base.page} unchanged\n"
+    assert base.script("build_results_md").out == said.replace("written", "unchanged")
 
 
 def test_a_page_at_another_place_leaves_the_files_there_alone(base):

@@ -814,6 +814,7 @@ def test_the_sample_campaign_is_shown_by_make_demo(tmp_path):
     checkout = copy_checkout(tmp_path / "checkout")
     said = make_in(checkout, "demo")
     assert "Look at" in said
+    assert "without intervals" not in said
     page = checkout / "results-demo.d" / "HIPE_2026_evaluation_results-demo.md"
     assert page.is_file()
     written = {path.split("/")[0] for path in written_in(checkout)}

@@ -43,7 +43,15 @@ def refused(file, *found):
 
 
 def render(
-    rows, *, teams=None, others=(), mode="TERNARY", ties="competition", kind="files", **about
+    rows,
+    *,
+    teams=None,
+    others=(),
+    mode="TERNARY",
+    ties="competition",
+    kind="files",
+    significance=None,
+    **about,
 ):
     """Return the sections of a page with one ranking of the German file.
 
@@ -73,6 +81,8 @@ def render(
         {file: rows},
         "rankings",
         "diagnostics",
+        "significance",
+        significance,
     )
     return gfm.read(page(found, lambda run: [("pairs", f"{run}.json")]))
 

@@ -23,12 +23,13 @@ def test_the_first_five_of_the_overall_ranking_are_shown(base):
 
 def test_every_place_that_it_names_exists(base):
     base.evaluate()
+    base.infer()
     _, _, places = base.script("show_top").out.partition("Look at\n")
     named = [line.split("   ")[0].strip() for line in places.splitlines()]
-    expected = [base.page, *(base.results / name for name in ("system-rankings", "diagnostics"))]
-    assert [name.rstrip("/") for name in named[:3]] == [str(path) for path in expected]
-    assert named[3] == f"{base.results}/validation/"
-    assert (base.results / "validation").is_dir()
+    folders = ("system-rankings", "diagnostics", "significance", "validation")
+    assert named == [str(base.page), *(f"{base.results}/{folder}/" for folder in folders)]
+    assert base.page.is_file()
+    assert all((base.results / folder).is_dir() for folder in folders)
 
 
 def test_without_rankings_it_says_what_to_do(base):
