@@ -1,4 +1,4 @@
-"""Measure time and memory of `make eval-full` and `make gt-validation` with 185 runs.
+"""Measure time and memory of `make eval-full`, `gt-validation` and `significance` with 185 runs.
 
 Run it with `make bench`. The campaign is a copy of ../shared/hipe-2026 if that is there, else an
 invented one of the same size. Each figure is the median of five times of the whole process, start
@@ -62,19 +62,30 @@ def measure(campaign: Campaign) -> list[Row]:
     def forget_workbooks(_: int) -> None:
         shutil.rmtree(campaign.results / "gt-validation", ignore_errors=True)
 
+    def forget_significance(_: int) -> None:
+        for folder in ("significance", "ensemble", "breakdown"):
+            shutil.rmtree(campaign.results / folder, ignore_errors=True)
+
     cold = seconds(campaign, forget)
     nothing = seconds(campaign, lambda _: None)
     one = seconds(campaign, change)
     workbooks = seconds(campaign, forget_workbooks, "gt-validation")
-    # In kilobytes on Linux: the largest of all processes that the makes above started.
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    evaluation_peak = peak()
+    significance = seconds(campaign, forget_significance, "significance")
     return [
         ("everything, into an empty folder", f"{cold:.2f} s", "4 s"),
         ("nothing changed", f"{nothing:.2f} s", "0.7 s"),
         ("one run changed", f"{one:.2f} s", "1.5 s"),
         ("workbooks of all references", f"{workbooks:.2f} s", "5 s"),
-        ("peak memory of any process", f"{peak:.0f} MB", "400 MB"),
+        ("peak memory of any process of these", f"{evaluation_peak:.0f} MB", "400 MB"),
+        ("significance, ensembles, breakdowns", f"{significance:.2f} s", "10 s"),
+        ("peak memory of any process", f"{peak():.0f} MB", "1000 MB"),
     ]
+
+
+def peak() -> float:
+    """Return the largest memory of any process that has been waited for, in MB (on Linux)."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 def aligned(rows: list[Row]) -> str:
