@@ -14,14 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
 import cli
-from build_diagnostics import PAIRS_SUFFIX
 from campaign import Config, load_config
 from data_repo import DataRepo
+from diagnosed import Diagnostics
 from files import digest_of_file, digest_of_values, read_tsv
 from mentions import Nearest, Piece, excerpt, nearest_mentions
 from problems import Problem
@@ -238,6 +237,7 @@ class _Reviews:
         self._config = config
         self._repo = DataRepo(arguments.data_repo, config.facts["schema"])
         self._index = index
+        self._diagnostics = Diagnostics(arguments.diagnostics_dir, index)
         results = arguments.results_dir
         entries = read_report(results, "references", "validate-reference")
         self._references = {entry["file"]: entry for entry in entries}
@@ -245,26 +245,22 @@ class _Reviews:
     def product(self, about: dict, ranking: list[dict[str, str]]) -> Product:
         """Return what the workbook of a ranking rests on and how to make it."""
         reference = self._references[about["reference"]]
-        paths = [self._diagnostics(row) for row in ranking]
         inputs = {
             "reference": reference["digests"]["reference"],
             "ranking": digest_of_values(ranking),
-            "diagnostics": digest_of_values([digest_of_file(path) for path in paths]),
+            "diagnostics": self._diagnostics.digest_of(row["submission"] for row in ranking),
             "config": self._config.digest,
         }
         output = Path(reference["file"]).stem + SUFFIX
         make = partial(self._make, output, reference, about["score"], ranking)
         return Product([output], inputs, make)
 
-    def _diagnostics(self, row: dict[str, str]) -> Path:
-        return self._arguments.diagnostics_dir / (Path(row["submission"]).stem + PAIRS_SUFFIX)
-
     def _make(
         self, output: str, reference: Entry, score: str, ranking: list[dict[str, str]]
     ) -> dict[str, bytes]:
         path = self._arguments.reference_dir / reference["file"]
         gold = self._repo.load(path, reference["digests"]["reference"])
-        told = [orjson.loads(self._diagnostics(row).read_bytes()) for row in ranking]
+        told = [self._diagnostics.load(row["submission"]) for row in ranking]
         targets = self._config.profile(reference["dataset"])["targets"]
         rows, counts = flagged_rows(
             list(gold.values()),

@@ -158,6 +158,17 @@ def test_a_new_explanation_renews_the_workbook_though_no_rank_changes(three):
     assert rows(three)[0]["system_2_explanation"] == "He never left."
 
 
+def test_answers_that_were_ranked_and_not_diagnosed_yet_do_not_vote_as_they_were(three):
+    three.evaluate()
+    three.run(answers("PROBABLE"), number=2)
+    for stage in (("validate_jsonl", "submissions"), ("score_one",), ("build_rankings",)):
+        assert three.script(*stage).status == 0
+    done = three.script("build_gt_validation")
+    assert done.status == 1
+    [error] = done.errors
+    assert error.endswith("run make rankings diagnostics with the same variables")
+
+
 def test_binary_labels_are_the_mapped_ones(three):
     three.mode = "BINARY"
     for number in (1, 2):
