@@ -137,11 +137,13 @@ def test_several_statistics_have_the_intervals_that_each_has_alone():
         assert together.high[column] == pytest.approx(alone.high[0], abs=1e-12)
 
 
-def test_a_score_that_never_varies_has_a_percentile_interval_and_says_so():
-    one = np.ones((100, 1))
-    found = intervals(np.ones(1), in_order(one), [np.ones((10, 1))], LEVEL)
+# The mean of nineteen times 0.7 is not 0.7 in floats: that is no influence of a document.
+@pytest.mark.parametrize("score", [1.0, 0.7])
+def test_a_score_that_never_varies_has_a_percentile_interval_and_says_so(score):
+    resampled, left_out = np.full((100, 1), score), np.full((19, 1), score)
+    found = intervals(np.array([score]), in_order(resampled), [left_out], LEVEL)
     assert found.method == [PERCENTILE]
-    assert (found.low[0], found.high[0]) == (1.0, 1.0)
+    assert (found.low[0], found.high[0]) == (score, score)
 
 
 def test_an_estimate_beyond_all_resamples_has_a_percentile_interval():
