@@ -298,6 +298,46 @@ def test_the_randomization_test_is_that_of_scipy_and_holms_that_of_statsmodels(s
     assert {True, False} == set(significant)
 
 
+def test_a_difference_that_the_correction_takes_back_is_not_significant(small):
+    for team, quality in (("team5", 0.85), ("team6", 0.75), ("team7", 0.7), ("team8", 0.65)):
+        small.run(answers("de", quality, int(team[-1])), team=team)
+    small.evaluate()
+    significance(small)
+    taken_back = [
+        row
+        for row in table(small, GERMAN, "pairwise")
+        if float(row["p_randomization"]) <= 0.05 < float(row["p_randomization_holm"])
+    ]
+    assert taken_back
+    assert {row["significant"] for row in taken_back} == {"no"}
+
+
+def test_a_difference_has_the_interval_of_the_same_resamples_at_the_nominal_level(small):
+    significance(small)
+    of_documents = counts_of(counts(small), LABELS)
+    once, drawn, left_out = (
+        scores(of_documents, weights, "impresso_profile_score")["impresso_profile_score"]
+        for weights in (
+            bootstrap.all_once(10),
+            bootstrap.resample(10, 300, 2026, f"resamples of {DE}"),
+            bootstrap.leave_one_out(10),
+        )
+    )
+    place = {team: number for number, (team, _) in enumerate(of_documents.runs)}
+    for row in table(small, GERMAN, "pairwise"):
+        one, other = [place[row["team"]]], [place[row["other_team"]]]
+        found = bootstrap.intervals(
+            (once[:, one] - once[:, other])[0],
+            bootstrap.in_order(drawn[:, one] - drawn[:, other]),
+            [left_out[:, one] - left_out[:, other]],
+            bootstrap.expanded_level(0.95, [10]),
+        )
+        assert [float(row["low"]), float(row["high"])] == pytest.approx(
+            [found.low[0], found.high[0]], abs=1e-9
+        )
+        assert row["method"] == found.method[0]
+
+
 def test_two_copies_of_a_run_do_not_differ(small):
     small.run(answers("de", QUALITIES["team1"], 0), team="team5")
     small.evaluate()
@@ -363,9 +403,12 @@ def test_an_efficiency_ranking_has_ranges_over_the_resamples_and_no_tests(campai
             path.write_text(json.dumps({**INFO, "hipe_parameter_count": size}), "utf-8")
     campaign.evaluate()
     significance(campaign)
-    for row in table(campaign, EFFICIENCY, "ranks"):
+    ranks = table(campaign, EFFICIENCY, "ranks")
+    for row in ranks:
         assert (row["best_rank"], row["worst_rank"], row["cluster"]) == ("", "", "")
         assert int(row["rank_low"]) <= int(row["rank_high"])
+    # The lowest mean rank is the best: the first of the table is not the last of the resamples.
+    assert (ranks[0]["rank_low"], ranks[-1]["probability_first"]) == ("1", "0.0")
     for row in table(campaign, EFFICIENCY, "pairwise"):
         assert (row["p_randomization"], row["significant"]) == ("", "")
         assert row["p_bootstrap"]
@@ -427,6 +470,20 @@ def test_only_what_depends_on_a_changed_run_is_made_again(campaign):
         *(table for name in (OVERALL, EFFICIENCY) for table in tables_of(name)),
         *tables_of("ranking-efficiency-balanced-test-a.tsv"),
     }
+
+
+def test_another_size_renews_the_efficiency_tables_alone(campaign):
+    small_campaign(campaign, ("de", "en"), number=3)
+    significance(campaign)
+    before = {path: table(campaign, path, "intervals") for path in (GERMAN, EFFICIENCY)}
+    for stem in (DE, EN):
+        path = campaign.systems / f"team1_{stem}_run1-info.json"
+        path.write_text(json.dumps({**INFO, "hipe_parameter_count": 10**9}), "utf-8")
+    campaign.evaluate()
+    # The two overall efficiency tables and those of both languages, and the index.
+    assert "5 written" in significance(campaign)
+    assert table(campaign, GERMAN, "intervals") == before[GERMAN]
+    assert table(campaign, EFFICIENCY, "intervals") != before[EFFICIENCY]
 
 
 def test_tables_of_a_withdrawn_file_disappear(base):

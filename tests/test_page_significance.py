@@ -67,7 +67,7 @@ def test_a_rank_that_is_not_tested_has_its_range_over_the_resamples():
 
 def test_an_interval_is_that_of_the_deciding_score_at_four_decimals():
     other = interval("a", "0.1", "0.2", score="other")
-    found = certainty([rank("a")], [other, interval("a", "0.51236", "1.0")])
+    found = certainty([rank("a")], [other, interval("a", "0.51236", "1.0"), other])
     assert found.interval(row("a")) == "<br>[0.5124,&nbsp;1.0000]"
 
 

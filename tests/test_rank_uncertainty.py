@@ -64,8 +64,9 @@ def test_a_run_is_better_if_its_score_is_higher_and_the_difference_significant()
     assert found.tolist() == better(3, (0, 1), (2, 1)).tolist()
 
 
-def test_equal_scores_are_never_better():
-    assert not better_than(np.array([0.3, 0.1 + 0.2]), np.array([True])).any()
+@pytest.mark.parametrize("scores", [[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3], [0.5, 0.5]])
+def test_equal_scores_are_never_better(scores):
+    assert not better_than(np.array(scores), np.array([True])).any()
 
 
 def test_a_rank_range_leaves_out_whom_the_run_certainly_beats_or_loses_to():

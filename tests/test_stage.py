@@ -313,6 +313,13 @@ def test_the_code_digest_follows_imports_and_nothing_else(tmp_path, monkeypatch)
     assert code_digest(str(script)) != first
 
 
+def test_every_stage_that_is_held_is_one_that_clean_waits_for():
+    sources = [path.read_text("utf-8") for path in (PROJECT / "lib").glob("build_*.py")]
+    held = {m[1] for source in sources for m in re.finditer(r'holding\(\S+, "([\w-]+)"', source)}
+    assert {"rankings", "significance", "ensemble", "breakdown", "results-md"} <= held
+    assert held <= set(stage.STAGES)
+
+
 def test_every_import_within_lib_stands_where_the_code_digest_looks():
     lib = PROJECT / "lib"
     modules = "|".join(path.stem for path in lib.glob("*.py"))
