@@ -9,6 +9,7 @@ import numpy as np
 from mentions import gap, nearest_mentions
 
 UNDATED, NOT_FOUND = "undated", "not found"
+_NIL = (None, "", "NIL")
 _DATE = re.compile(r"(\d{4})(-\d\d-\d\d)?", re.ASCII)
 
 
@@ -67,7 +68,9 @@ def quartiles(distances: Sequence[int | None]) -> Quartiles:
 def links(pair: dict, entities: dict[str, str]) -> str:
     """Return which entities of a pair are linked to Wikidata.
 
-    entities: {what an entity is called: key of its Wikidata id}, which is None for an entity that
-    Wikidata does not have (NIL).
+    entities: {what an entity is called: key of its Wikidata id}. The id is null, empty or NIL for
+    an entity that Wikidata does not have.
     """
-    return ", ".join(f"{name} {'linked' if pair[key] else 'NIL'}" for name, key in entities.items())
+    return ", ".join(
+        f"{name} {'NIL' if pair[key] in _NIL else 'linked'}" for name, key in entities.items()
+    )

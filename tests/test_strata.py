@@ -219,6 +219,7 @@ def test_without_a_known_distance_everything_is_not_found(distances):
         (None, "Q72", "person NIL, place linked"),
         ("Q1", None, "person linked, place NIL"),
         (None, None, "person NIL, place NIL"),
+        ("NIL", "", "person NIL, place NIL"),
     ],
 )
 def test_links_say_of_both_entities_whether_wikidata_has_them(person, place, expected):
