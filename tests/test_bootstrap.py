@@ -239,3 +239,156 @@ def test_values_that_differ_by_rounding_are_equal():
     ordered = np.array([[0.1, 0.3, 0.3 + 1e-16, 0.1 + 0.2, 0.4]])
     assert number_below(ordered, np.array([0.3])).tolist() == [1]
     assert number_up_to(ordered, np.array([0.3])).tolist() == [4]
+
+
+def labelled(seed, documents):
+    """Return instances and hits of three labels as [document, label], the second label rare."""
+    chance = np.random.default_rng(seed)
+    gold = chance.integers([1, 0, 0], [9, 2, 12], (documents, 3))
+    gold[:2, 1] = 1
+    return gold, chance.binomial(gold, [0.7, 0.4, 0.9])
+
+
+def recall_of_places(gold, hits):
+    """Return macro recall as a statistic of places of documents, as scipy resamples them."""
+
+    def statistic(places, axis=-1):
+        instances = np.moveaxis(gold[places.astype(int)], -1, 0).sum(axis=axis)
+        right = np.moveaxis(hits[places.astype(int)], -1, 0).sum(axis=axis)
+        used = instances > 0
+        return np.where(used, right / np.where(used, instances, 1), 0).sum(axis=0) / used.sum(
+            axis=0
+        )
+
+    return statistic
+
+
+def places_of(weights):
+    """Return the places of the documents of each row of weights, each as often as it weighs."""
+    return np.array([np.repeat(np.arange(len(row)), row.astype(int)) for row in weights])
+
+
+def rounding(resampled):
+    """Return how far a bound moves if its quantile is rounded at nine decimals."""
+    return 0.5e-9 * (len(resampled) - 1) * np.diff(np.sort(resampled)).max() + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("documents", [4, 19, 57])
+def test_intervals_of_a_macro_recall_are_those_of_scipy(seed, documents):
+    recall = recall_of_places(*labelled(seed, documents))
+    everywhere = np.arange(documents)
+    resampled = recall(places_of(resample(documents, 800, seed, "de")))
+    left_out = recall(places_of(leave_one_out(documents)))[:, None]
+    found = intervals(recall(everywhere[None]), in_order(resampled[:, None]), [left_out], LEVEL)
+    theirs = scipy_bounds((everywhere,), recall, resampled, "BCa")
+    assert found.method == [BCA]
+    bounds = found.low[0], found.high[0]
+    assert bounds == pytest.approx(tuple(theirs), abs=rounding(resampled))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_of_a_mean_of_macro_recalls_are_those_of_scipy_for_three_samples(seed):
+    sizes = 6, 19, 11
+    recalls = [recall_of_places(*labelled(10 * seed + n, size)) for n, size in enumerate(sizes)]
+
+    def mean(*places, axis=-1):
+        return sum(recall(own, axis) for recall, own in zip(recalls, places, strict=True)) / 3
+
+    everywhere = [np.arange(size)[None] for size in sizes]
+    drawn = [places_of(resample(size, 800, seed, str(n))) for n, size in enumerate(sizes)]
+    resampled = mean(*drawn)
+    left_out = [
+        mean(*everywhere[:n], places_of(leave_one_out(size)), *everywhere[n + 1 :])[:, None]
+        for n, size in enumerate(sizes)
+    ]
+    found = intervals(mean(*everywhere), in_order(resampled[:, None]), left_out, LEVEL)
+    theirs = scipy_bounds([np.arange(size) for size in sizes], mean, resampled, "BCa")
+    bounds = found.low[0], found.high[0]
+    assert bounds == pytest.approx(tuple(theirs), abs=rounding(resampled))
+
+
+def test_but_for_rounded_quantiles_intervals_are_those_of_scipy_to_the_last_digits(monkeypatch):
+    monkeypatch.setattr("bootstrap._DECIMALS_OF_QUANTILES", 15)
+    for seed in range(4):
+        recall = recall_of_places(*labelled(seed, 19))
+        resampled = recall(places_of(resample(19, 999, seed, "de")))
+        left_out = recall(places_of(leave_one_out(19)))[:, None]
+        estimate = recall(np.arange(19)[None])
+        found = intervals(estimate, in_order(resampled[:, None]), [left_out], LEVEL)
+        theirs = scipy_bounds((np.arange(19),), recall, resampled, "BCa")
+        assert (found.low[0], found.high[0]) == pytest.approx(tuple(theirs), abs=1e-12)
+
+
+def test_an_estimate_that_many_resamples_equal_is_in_the_middle_of_them():
+    # Of 200 resamples 20 are below, 100 equal, 80 above: half of the equal ones count as below,
+    # so the bias is the quantile of 70 / 200. Without skewness BCa is then at 2 * bias -+ z.
+    values = np.concatenate([np.linspace(0.0, 0.4, 20), np.full(100, 0.5), np.linspace(0.6, 1, 80)])
+    left_out = np.array([0.45, 0.5, 0.55])[:, None]
+    found = intervals(np.array([0.5]), in_order(values[:, None]), [left_out], LEVEL)
+    bias = stats.norm.ppf(0.35)
+    quantiles = stats.norm.cdf(2 * bias + stats.norm.ppf([0.025, 0.975]))
+    expected = np.quantile(values, quantiles)
+    assert (found.low[0], found.high[0]) == pytest.approx(tuple(expected), abs=1e-6)
+
+
+def test_resamples_that_equal_the_estimate_but_for_rounding_give_no_bias():
+    # As above with values one step of floats away; exact comparisons would shift the bias.
+    about = np.where(np.arange(100) < 70, np.nextafter(0.5, 0), np.nextafter(0.5, 1))
+    values = [np.linspace(0.0, 0.4, 20), np.full(100, 0.5), np.linspace(0.6, 1, 80)]
+    left_out = np.array([0.45, 0.5, 0.55])[:, None]
+    plain, rounded = (
+        intervals(np.array([0.5]), in_order(np.concatenate(each)[:, None]), [left_out], LEVEL)
+        for each in (values, [values[0], about, values[2]])
+    )
+    assert rounded.low == pytest.approx(plain.low, abs=1e-12)
+    assert rounded.high == pytest.approx(plain.high, abs=1e-12)
+
+
+def test_documents_that_differ_by_rounding_make_no_difference():
+    left_out = 0.7 + np.array([0.0, 1.0, -1.0, 1.0, 0.0])[:, None] * 1e-16
+    resampled = np.linspace(0.5, 0.9, 101)[:, None]
+    found = intervals(np.array([0.7]), in_order(resampled), [left_out], LEVEL)
+    assert found.method == [PERCENTILE]
+
+
+def test_bounds_never_cross():
+    # One document with all the influence: acceleration 0.154. At this level z is 5.2 and the bias
+    # 1.5, so 1 - acceleration * (bias + z) is negative and the upper quantile would be 0.
+    left_out = np.array([0.0] + [1.0] * 19)[:, None]
+    resampled = np.linspace(0, 1, 1001)[:, None]
+    found = intervals(np.array([0.9332]), in_order(resampled), [left_out], 1 - 2e-7)
+    assert found.method == [PERCENTILE]
+    assert found.low[0] == found.percentile_low[0] < found.high[0] == found.percentile_high[0]
+
+
+def test_the_mirrored_statistic_has_the_mirrored_interval():
+    values = np.random.default_rng(8).gamma(1.0, size=(12, 1))
+    weights = resample(12, 501, 8, "de") / 12
+    left_out = leave_one_out(12) @ values / 11
+    plain = intervals(values.mean(axis=0), in_order(weights @ values), [left_out], LEVEL)
+    mirrored = intervals(-values.mean(axis=0), in_order(-weights @ values), [-left_out], LEVEL)
+    assert plain.method == mirrored.method == [BCA]
+    assert mirrored.low == pytest.approx(-plain.high, abs=1e-6)
+    assert mirrored.high == pytest.approx(-plain.low, abs=1e-6)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("documents", [[2, 2], [5, 19, 2], [10, 30]])
+def test_files_of_any_sizes_add_documents_and_degrees_of_freedom(level, documents):
+    free = sum(number - 1 for number in documents)
+    quantile = np.sqrt(sum(documents) / free) * stats.t.ppf((1 + level) / 2, free)
+    expected = 1 - 2 * stats.norm.sf(quantile)
+    assert expanded_level(level, documents) == pytest.approx(expected, abs=0.51e-8)
+
+
+def test_a_single_document_is_drawn_every_time():
+    assert resample(1, 4, 1, "de").tolist() == [[1]] * 4
+
+
+def test_values_on_either_side_within_rounding_are_equal():
+    around = [np.nextafter(0.3, 0), 0.3, np.nextafter(0.3, 1)]
+    ordered = np.array([[0.1, *around, 0.4], [0.1, 0.2, 0.3 - 1e-9, 0.3 + 1e-9, 0.4]])
+    values = np.array([0.3, 0.3])
+    assert number_below(ordered, values).tolist() == [1, 3]
+    assert number_up_to(ordered, values).tolist() == [4, 3]

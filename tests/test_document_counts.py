@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import document_counts
-from counting import file_scores
+from counting import confusion_matrix, file_scores
 from document_counts import Counts, counts_of, rows_of, scores, shares
 from files import parse_tsv, tsv_bytes
 
@@ -153,3 +153,70 @@ def test_what_a_document_adds_by_hand():
     found = shares(two_runs())
     # Two TRUE and one FALSE; PROBABLE is not used: a right TRUE adds 1/4, a right FALSE 1/2.
     assert found.tolist() == [[0.25, 0.0], [0.5, 0.75]]
+
+
+ANSWERS = st.lists(
+    st.tuples(*(st.sampled_from(LABELS[target]) for target in ("at", "at", "isAt", "isAt"))),
+    max_size=6,
+)
+
+
+@given(st.lists(ANSWERS, min_size=1, max_size=5).filter(any), st.randoms(use_true_random=False))
+def test_pairs_are_scored_by_way_of_the_table_as_they_are_scored_directly(documents, random):
+    # A second run whose answers are the gold labels of the first in another order.
+    told = [[pair(*answers) for answers in document] for document in documents]
+    labels = {target: [each[target] for own in told for each in own] for target in LABELS}
+    other = [[dict(each) for each in own] for own in told]
+    for target in LABELS:
+        random.shuffle(labels[target])
+        every = [each for own in other for each in own]
+        for each, label in zip(every, labels[target], strict=True):
+            each[f"SYS_{target}"] = label
+    runs = {"team1": told, "team2": other}
+    rows = []
+    for team, own in runs.items():
+        named = [(f"d{n}", pairs) for n, pairs in enumerate(own)]
+        rows += rows_of(diagnosed(*named, team=team), list(LABELS), NAMES)
+    counts = counts_of(as_read(rows), LABELS)
+    assert counts.documents == [f"d{n}" for n, own in enumerate(documents) if own]
+    found = scores(counts, np.ones((1, len(counts.documents))), SCORE)
+    for place, own in enumerate(runs.values()):
+        pairs = [each for pairs in own for each in pairs]
+        matrices = {}
+        for target, known in LABELS.items():
+            gold = [each[target] for each in pairs]
+            predicted = [each[f"SYS_{target}"] for each in pairs]
+            matrices[target] = confusion_matrix(gold, predicted, known, {}, "FALSE")
+        for name, value in file_scores(matrices, SCORE).items():
+            assert found[name][0, place] == pytest.approx(float(value), abs=1e-12)
+        once = float(file_scores(matrices, SCORE)[SCORE])
+        assert shares(counts)[:, place].sum() == pytest.approx(once, abs=1e-12)
+
+
+def test_rows_of_several_predicted_labels_add_up_to_the_gold():
+    answers = ["TRUE", "TRUE", "PROBABLE", "FALSE", "FALSE", "FALSE"]
+    run = diagnosed(("d1", [pair("TRUE", answer) for answer in answers]))
+    found = counts_of(as_read(rows_of(run, ["at"], NAMES)), {"at": LABELS["at"]})
+    assert found.gold["at"].tolist() == [[6, 0, 0]]
+    assert found.hits["at"].tolist() == [[[2, 0, 0]]]
+
+
+def test_a_row_without_pairs_has_scores_that_are_no_numbers():
+    gold, hits = np.array([[2.0, 1.0], [0.0, 0.0]]), np.zeros((2, 1, 2))
+    counts = Counts([("team1", "run1")], ["a", "b"], {"at": gold}, {"at": hits})
+    found = scores(counts, np.array([[0.0, 2.0], [1.0, 1.0]]), SCORE)
+    for values in found.values():
+        assert np.isnan(values[0, 0])
+        assert values[1, 0] == 0
+
+
+def test_every_kind_of_line_end_in_an_id_stays_on_its_line():
+    run = diagnosed(("a\r\nb", [pair("TRUE", "TRUE")]), ("c\u2028d", [pair("TRUE", "TRUE")]))
+    table = as_read(rows_of(run, ["at"], NAMES))
+    assert [row["document_id"] for row in table] == [r"a\r\nb", "c\u2028d"]
+
+
+def test_the_profile_score_is_the_mean_over_however_many_targets_there_are():
+    found = scores(two_runs(), np.ones((1, 2)), SCORE)
+    # Both runs have one of two TRUE and the only FALSE.
+    assert found[SCORE].tolist() == found["at_macro_recall"].tolist() == [[0.75, 0.75]]

@@ -1,16 +1,19 @@
 """What is inferred about a ranking from counts by document."""
 
 import hashlib
+import itertools
 import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bootstrap
 import inference
 import paired_tests
+from counting import file_scores
 from document_counts import Counts, scores, shares
 from inference import Efficiency, Sample, Settings, settings_of
 from kit import PROJECT
@@ -226,3 +229,209 @@ def test_every_machine_gets_the_same_bytes(machine):
         check=True,
     )
     assert done.stdout.strip() == digest_of_all()
+
+
+def test_values_are_the_exact_scores_and_their_mean():
+    sample = three_files()
+    found = inference.estimates(mean_of(sample), sample, SETTINGS)
+    labels = {"at": ["TRUE", "PROBABLE", "FALSE"], "isAt": ["TRUE", "FALSE"]}
+    exact = []
+    for counts in sample.counts:
+        for run in range(4):
+            matrices = {}
+            for target, own in labels.items():
+                right = counts.hits[target][:, run].sum(axis=0)
+                wrong = counts.gold[target].sum(axis=0) - right
+                matrix = {row: dict.fromkeys(own, 0) for row in own}
+                for place, name in enumerate(own):
+                    matrix[name][name] = int(right[place])
+                    matrix[name][own[place - 1]] = int(wrong[place])
+                matrices[target] = matrix
+            exact.append(file_scores(matrices, SCORE)[SCORE])
+    for run in range(4):
+        own = exact[run::4]
+        for name, value in zip(sample.names, own, strict=True):
+            assert found[f"{SCORE}_{name}"].value[run] == pytest.approx(float(value), abs=1e-12)
+        assert found["mean"].value[run] == pytest.approx(float(sum(own) / 3), abs=1e-12)
+
+
+def test_a_rank_with_ties_is_numbered_as_the_ranking_is():
+    counts = drawn_counts(2)
+    # The second run is a copy of the third.
+    hits = {target: own.copy() for target, own in counts.hits.items()}
+    for own in hits.values():
+        own[:, 1] = own[:, 2]
+    sample = Sample(["de"], [counts._replace(hits=hits)])
+    by_score = inference.file_statistic(sample, SCORE)
+    profile = Efficiency("mean_rank", SCORE, 1, np.array([1, 1, 2, 3]), 3)
+    for ties in ("competition", "dense"):
+        statistic = inference.efficiency_statistic(by_score, profile, ties)
+        settings = SETTINGS._replace(resamples=200, ties=ties)
+        found = inference.estimates(statistic, sample, settings, unsmooth="mean_rank")
+        numbers = found["mean_rank"].resampled * 3 - profile.rest
+        for values, ranked in zip(found[SCORE].resampled, numbers, strict=True):
+            # Nine decimals tell scores apart, but not what rounding makes of equal ones.
+            rounded = values.round(9).tolist()
+            of_ties = set(rounded) if ties == "dense" else rounded
+            expected = [1 + sum(other > value for other in of_ties) for value in rounded]
+            assert ranked == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_interval_of_a_mean_rank_is_that_of_its_resamples():
+    sample = one_file()
+    profile = Efficiency("mean_rank", SCORE, 2, np.array([2, 4, 6, 8]), 4)
+    statistic = inference.efficiency_statistic(
+        inference.file_statistic(sample, SCORE), profile, "competition"
+    )
+    found = inference.estimates(statistic, sample, SETTINGS, unsmooth="mean_rank")["mean_rank"]
+    # Nine documents: sqrt(9 / 8) times the quantile of t with eight degrees of freedom.
+    tail = stats.norm.sf(np.sqrt(9 / 8) * stats.t.ppf(0.975, 8))
+    low, high = np.quantile(found.resampled, [tail, 1 - tail], axis=0)
+    assert found.intervals.low == pytest.approx(low, abs=1e-6)
+    assert found.intervals.high == pytest.approx(high, abs=1e-6)
+
+
+def differences_of(estimate, level):
+    """Return the intervals of the differences of every two runs, one by one."""
+    found = []
+    for one, other in itertools.combinations(range(len(estimate.value)), 2):
+
+        def difference(values, one=one, other=other):
+            return (values[..., one] - values[..., other])[..., None]
+
+        ordered = bootstrap.in_order(difference(estimate.resampled))
+        left_out = [difference(each) for each in estimate.left_out]
+        observed = difference(estimate.value)
+        found.append(bootstrap.intervals(observed, ordered, left_out, level))
+    return found
+
+
+def test_differences_over_several_files_have_the_intervals_that_each_has_alone():
+    sample = three_files()
+    estimate = inference.estimates(mean_of(sample), sample, SETTINGS)["mean"]
+    level = bootstrap.expanded_level(0.95, sample.documents)
+    found = inference.compare(estimate, level)
+    alone = differences_of(estimate, level)
+    assert found.intervals.method == [each.method[0] for each in alone]
+    assert bootstrap.BCA in found.intervals.method
+    for name in ("low", "high", "percentile_low", "percentile_high"):
+        expected = [getattr(each, name)[0] for each in alone]
+        assert getattr(found.intervals, name) == pytest.approx(expected, abs=1e-12)
+    for place, (one, other) in enumerate(itertools.combinations(range(4), 2)):
+        resampled = estimate.resampled[:, one] - estimate.resampled[:, other]
+        tail = min(np.sum(resampled <= 1e-12), np.sum(resampled >= -1e-12))
+        assert found.p_bootstrap[place] == min(2 * (tail + 1) / 401, 1)
+        assert found.difference[place] == estimate.value[one] - estimate.value[other]
+
+
+@pytest.mark.parametrize("pairs", [1, 7, 275, 276, 10_000])
+def test_differences_are_the_same_to_the_last_bit_in_blocks_of_any_size(pairs, monkeypatch):
+    sample = Sample(["a", "b"], [drawn_counts(n, documents=19, runs=24) for n in range(2)])
+    settings = SETTINGS._replace(resamples=100)
+    estimate = inference.estimates(mean_of(sample), sample, settings)["mean"]
+    expected = inference.compare(estimate, 0.95)
+    monkeypatch.setattr("inference._PAIRS_AT_A_TIME", pairs)
+    found = inference.compare(estimate, 0.95)
+    assert found.intervals.method == expected.intervals.method
+    for name in ("low", "high", "percentile_low", "percentile_high"):
+        own, other = getattr(found.intervals, name), getattr(expected.intervals, name)
+        assert own.tobytes() == other.tobytes()
+    assert found.difference.tobytes() == expected.difference.tobytes()
+    assert found.p_bootstrap.tobytes() == expected.p_bootstrap.tobytes()
+
+
+def test_two_copies_of_a_run_have_no_difference():
+    counts = drawn_counts(4)
+    twice = counts.of_runs([counts.runs[0], counts.runs[0], counts.runs[3]])
+    sample = Sample(["de"], [twice])
+    estimate = inference.estimates(inference.file_statistic(sample, SCORE), sample, SETTINGS)[SCORE]
+    found = inference.compare(estimate, 0.95)
+    assert (found.difference[0], found.intervals.low[0], found.intervals.high[0]) == (0, 0, 0)
+    assert found.intervals.method[0] == bootstrap.PERCENTILE
+    assert found.p_bootstrap[0] == 1
+    assert inference.randomization(sample, SETTINGS).p_values[0] == 1
+
+
+def test_the_order_of_runs_only_changes_signs():
+    counts = drawn_counts(5)
+    found = []
+    for runs in (counts.runs, counts.runs[::-1]):
+        sample = Sample(["de"], [counts.of_runs(runs)])
+        estimate = inference.estimates(mean_of(sample), sample, SETTINGS)["mean"]
+        found.append((inference.compare(estimate, 0.95), inference.randomization(sample, SETTINGS)))
+    (plain, p_plain), (turned, p_turned) = found
+    # Pair (a, b) of four runs is (3 - b, 3 - a) in reverse.
+    order = list(itertools.combinations(range(4), 2))
+    place = [order.index((3 - other, 3 - one)) for one, other in order]
+    # The run that was first is now second, and the second first: the same difference, negated.
+    assert turned.difference[place] == pytest.approx(-plain.difference, abs=1e-12)
+    assert turned.intervals.low[place] == pytest.approx(-plain.intervals.high, abs=1e-6)
+    assert turned.intervals.high[place] == pytest.approx(-plain.intervals.low, abs=1e-6)
+    assert turned.p_bootstrap[place].tolist() == plain.p_bootstrap.tolist()
+    assert p_turned.p_values[place].tolist() == p_plain.p_values.tolist()
+
+
+def test_a_file_has_the_same_resamples_alone_and_among_others():
+    sample = three_files()
+    together = inference.estimates(mean_of(sample), sample, SETTINGS)
+    for name, counts in zip(sample.names, sample.counts, strict=True):
+        alone = Sample([name], [counts])
+        found = inference.estimates(inference.file_statistic(alone, SCORE), alone, SETTINGS)[SCORE]
+        assert (together[f"{SCORE}_{name}"].resampled == found.resampled).all()
+
+
+@pytest.mark.parametrize(("documents", "runs", "most"), [(14, 46, 2**14), (15, 46, 103_500)])
+def test_swaps_are_counted_for_every_two_runs(documents, runs, most):
+    # 46 runs are 1,035 comparisons; a p-value of 0.05 / 1,035 is met five times in 103,500.
+    assert SETTINGS.swaps(documents, runs).most == most
+    assert Settings(0, 0.9, 1, 10, "dense").swaps(20, 3).most == 5 * 3 * 10
+
+
+def digest_of_many_runs():
+    """Return a digest of what products of matrices make that are large enough for threads."""
+    sample = Sample(["a", "b"], [drawn_counts(n, documents=30 + n, runs=24) for n in range(2)])
+    settings = SETTINGS._replace(resamples=500, draws=500)
+    running = hashlib.sha256()
+    estimate = inference.estimates(mean_of(sample), sample, settings)["mean"]
+    compared = inference.compare(estimate, 0.97)
+    for values in (estimate.value, estimate.resampled, *estimate.left_out, *compared.intervals[:2]):
+        running.update(values.tobytes())
+    running.update(compared.p_bootstrap.tobytes())
+    running.update(inference.randomization(sample, settings).p_values.tobytes())
+    return running.hexdigest()
+
+
+def test_threads_that_share_a_product_of_matrices_change_no_byte():
+    path = os.pathsep.join(str(PROJECT / folder) for folder in ("lib", "tests"))
+    code = "import test_inference; print(test_inference.digest_of_many_runs())"
+    digests = {
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert digests == {digest_of_many_runs() + "\n"}
+
+
+def test_the_jackknife_leaves_files_of_the_same_size_apart():
+    sample = Sample(["a", "b"], [drawn_counts(n) for n in range(2)])
+    found = inference.estimates(mean_of(sample), sample, SETTINGS)["mean"].left_out
+    for place, counts in enumerate(sample.counts):
+        own = scores(counts, bootstrap.leave_one_out(9), SCORE)[SCORE]
+        other = scores(sample.counts[1 - place], np.ones((1, 9)), SCORE)[SCORE]
+        assert found[place] == pytest.approx((own + other) / 2, abs=1e-12)
+
+
+def test_two_documents_have_the_interval_from_the_worst_to_the_best_resample():
+    sample = one_file(documents=2)
+    assert sample.is_resampled
+    found = inference.estimates(inference.file_statistic(sample, SCORE), sample, SETTINGS)[SCORE]
+    # sqrt(2) times the quantile of t with one degree of freedom is 18 deviations: everything.
+    assert (found.intervals.low == found.resampled.min(axis=0)).all()
+    assert (found.intervals.high == found.resampled.max(axis=0)).all()
+    # Of two documents there are three resamples: either one twice, or both.
+    assert len(np.unique(found.resampled[:, 0].round(12))) == 3

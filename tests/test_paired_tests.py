@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from bootstrap import in_order, random_bits
-from counting import macro_recall
+from counting import file_scores, macro_recall
 from document_counts import Counts, shares
 from paired_tests import (
     Swaps,
@@ -194,6 +194,7 @@ def test_pairs_stand_in_the_order_of_the_runs():
     assert list(zip(first, second, strict=True)) == list(itertools.combinations(range(4), 2))
 
 
+@settings(max_examples=20)
 @given(P_VALUES)
 def test_holms_correction_is_that_of_statsmodels(p_values):
     expected = multipletests(p_values, method="holm")[1]
@@ -225,3 +226,164 @@ def test_the_bootstrap_p_value_does_not_depend_on_who_stands_first():
 def test_a_difference_of_rounding_is_none_in_the_bootstrap():
     resampled = np.array([[1e-16], [-1e-16], [1e-16]])
     assert bootstrap_test(in_order(resampled)).tolist() == [1.0]
+
+
+def test_fourteen_documents_with_ties_are_those_of_scipy():
+    chance = np.random.default_rng(6)
+    numbers = chance.integers(0, 3, (14, 3))
+    # Some documents that do not differ, and a run that is a copy of another.
+    numbers[:4] = 1
+    numbers = np.column_stack([numbers, numbers[:, 0]])
+    found = randomization_test(numbers / 7, every_swap(14), generator())
+    pairs = zip(*all_pairs(4), strict=True)
+    expected = [scipy_p(numbers[:, one], numbers[:, other]) for one, other in pairs]
+    assert found.p_values == pytest.approx(expected, abs=1e-12)
+    assert found.p_values[2] == 1.0
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=8), st.sampled_from([1, 3, 7, 30]))
+def test_p_values_are_those_of_whole_numbers_that_are_swapped_by_hand(differences, parts):
+    every = [sum(swapped) for swapped in itertools.product(*((d, -d) for d in differences))]
+    as_large = sum(abs(each) >= abs(sum(differences)) for each in every)
+    numbers = np.array(differences) / parts
+    found = randomization_test(
+        np.column_stack([numbers, np.zeros(len(numbers))]),
+        every_swap(len(numbers)),
+        generator(),
+    )
+    assert Fraction(found.p_values[0]) == Fraction(as_large, 2 ** len(differences))
+
+
+def test_swapped_answers_of_two_targets_and_five_labels_are_scored_again():
+    chance = np.random.default_rng(11)
+    names = {"at": ["TRUE", "PROBABLE", "FALSE"], "isAt": ["TRUE", "FALSE"]}
+    gold = {target: chance.integers(0, 5, (6, len(own))) for target, own in names.items()}
+    hits = {
+        target: np.stack([chance.binomial(number, p) for p in (0.3, 0.5, 0.7)], axis=1)
+        for target, number in gold.items()
+    }
+
+    def scored(runs):
+        """Return the exact score if the answers to each document are those of the given run."""
+        matrices = {}
+        for target, own in names.items():
+            matrix = {row: dict.fromkeys(own, 0) for row in own}
+            for document, run in enumerate(runs):
+                for label, name in enumerate(own):
+                    right = int(hits[target][document, run, label])
+                    matrix[name][name] += right
+                    wrong = int(gold[target][document, label]) - right
+                    matrix[name][own[label - 1]] += wrong
+            matrices[target] = matrix
+        return file_scores(matrices, "profile")["profile"]
+
+    expected = []
+    for one, other in itertools.combinations(range(3), 2):
+        observed = scored([one] * 6) - scored([other] * 6)
+        differences = [
+            scored(runs) - scored([one + other - run for run in runs])
+            for runs in itertools.product([one, other], repeat=6)
+        ]
+        as_large = sum(abs(difference) >= abs(observed) for difference in differences)
+        expected.append(as_large / 2**6)
+    floats = [{target: each.astype(float) for target, each in own.items()} for own in (gold, hits)]
+    counts = Counts([(f"team{n}", "run1") for n in range(3)], list("abcdef"), *floats)
+    found = randomization_test(shares(counts), every_swap(6), generator())
+    assert found.p_values.tolist() == expected
+
+
+def test_drawn_p_values_follow_from_the_raw_words_of_pcg64():
+    # In whole numbers of Python: a word for each draw, its bytes from the lowest, the bits of a
+    # byte from the highest. More draws go on where the first ones ended.
+    chance = np.random.default_rng(3)
+    numbers = chance.integers(-3, 5, 17).tolist()
+    words = [int(word) for word in random_bits(1, "swaps").random_raw(300)]
+    as_large = 0
+    for word in words:
+        bits = [word >> 8 * (place // 8) + 7 - place % 8 & 1 for place in range(17)]
+        signed = [-each if bit else each for each, bit in zip(numbers, bits, strict=True)]
+        as_large += abs(sum(signed)) >= abs(sum(numbers))
+    parts = np.column_stack([np.array(numbers) / 40, np.zeros(17)])
+    found = randomization_test(parts, Swaps(100, 300, 1.0, exact=False), generator())
+    assert found.swaps.tolist() == [300]
+    assert found.p_values.tolist() == [(as_large + 1) / 301]
+
+
+def test_more_than_a_word_and_a_block_of_draws_follow_from_the_raw_words():
+    # 70 documents need two words a draw; 8,192 draws are a block.
+    numbers = np.zeros(70, dtype=int)
+    numbers[[0, 1, 63, 64, 69]] = [3, 2, 1, 5, -2]
+    words = random_bits(1, "swaps").random_raw(2 * 9000)
+    as_large = 0
+    for draw in range(9000):
+        both = [int(word) for word in words[2 * draw : 2 * draw + 2]]
+        total = 0
+        for place in numbers.nonzero()[0].tolist():
+            word, within = both[place // 64], place % 64
+            sign = 1 - 2 * (word >> 8 * (within // 8) + 7 - within % 8 & 1)
+            total += sign * int(numbers[place])
+        as_large += abs(total) >= abs(int(numbers.sum()))
+    parts = np.column_stack([numbers / 3, np.zeros(70)])
+    found = randomization_test(parts, Swaps(9000, 9000, 0.1, exact=False), generator())
+    assert found.p_values.tolist() == [(as_large + 1) / 9001]
+
+
+def test_a_p_value_at_the_limit_is_drawn_further():
+    alike = np.ones((20, 2))
+    # Every swap is as large: p is exactly 1.
+    found = randomization_test(alike, Swaps(100, 400, 1.0, exact=False), generator())
+    assert (found.p_values.tolist(), found.swaps.tolist()) == ([1.0], [400])
+
+
+def test_further_draws_are_counted_for_their_own_pair():
+    # The runs differ in the first two documents of 20, or in all: half of all swaps are as large
+    # for the first pair; the others have the same signs throughout.
+    parts = np.zeros((20, 3))
+    parts[:2, 1] = 1
+    parts[:, 2] = 5
+    found = randomization_test(parts, Swaps(2000, 8000, 0.1, exact=False), generator())
+    assert found.swaps.tolist() == [2000, 8000, 8000]
+    assert found.p_values[0] == pytest.approx(1 / 2, abs=4 * np.sqrt(1 / 4 / 2000) + 1e-3)
+    assert found.p_values[1:].tolist() == [1 / 8001, 1 / 8001]
+
+
+def test_p_values_do_not_depend_on_the_other_runs_if_all_swaps_are_looked_at():
+    parts = np.random.default_rng(9).integers(0, 5, (8, 5)) / 12
+    together = randomization_test(parts, every_swap(8), generator()).p_values
+    for place, runs in enumerate(zip(*all_pairs(5), strict=True)):
+        alone = randomization_test(parts[:, list(runs)], every_swap(8), generator())
+        assert together[place] == alone.p_values[0]
+
+
+@pytest.mark.parametrize("runs", [2, 10, 46])
+@pytest.mark.parametrize("alpha", [0.05, 0.01])
+def test_swaps_are_enough_for_the_first_step_of_holm(runs, alpha):
+    comparisons = runs * (runs - 1) // 2
+    swaps = swaps_for(57, comparisons, 1000, alpha)
+    # With no swap as large the smallest p-value is 1 / (most + 1); with four, 5 / (most + 1).
+    smallest = np.array([5 / (swaps.most + 1)] + [1.0] * (comparisons - 1))
+    assert holm(smallest)[0] < alpha
+    assert swaps.first == 1000 <= swaps.most
+    # Whoever is not drawn further has a p-value that even without a correction is not small.
+    assert swaps.limit > alpha
+
+
+RESAMPLED = st.lists(st.sampled_from([-2.0, -1.0, -1e-15, 0.0, 1e-15, 1.0, 2.0]), min_size=1)
+
+
+@given(RESAMPLED)
+def test_the_bootstrap_p_value_by_its_formula(values):
+    resamples = len(values)
+    smaller = min(sum(v < 1e-9 for v in values), sum(v > -1e-9 for v in values))
+    expected = min(Fraction(2 * (smaller + 1), resamples + 1), Fraction(1))
+    (found,) = bootstrap_test(in_order(np.array(values)[:, None]))
+    assert found == float(expected)
+
+
+@given(P_VALUES, st.randoms(use_true_random=False))
+def test_holms_correction_does_not_depend_on_the_order(p_values, random):
+    order = list(range(len(p_values)))
+    random.shuffle(order)
+    values = np.array(p_values)
+    assert (holm(values[order]) == holm(values)[order]).all()
+    assert (holm(values) >= values).all()

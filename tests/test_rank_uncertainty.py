@@ -170,3 +170,96 @@ def test_pairs_of_the_tests_are_those_of_the_table():
     significant = np.zeros(6, dtype=bool)
     significant[list(zip(*all_pairs(runs), strict=True)).index((1, 3))] = True
     assert better_than(np.array([4, 3, 2, 1.0]), significant).tolist() == better(4, (1, 3)).tolist()
+
+
+@pytest.mark.parametrize("ties", ["competition", "dense"])
+def test_every_resample_is_ranked_by_itself(ties):
+    table = np.random.default_rng(1).integers(0, 5, (60, 6)) / 7
+    together = ranks(table, ties)
+    assert [ranks(row[None], ties)[0].tolist() for row in table] == together.tolist()
+
+
+def test_scores_that_differ_by_a_pair_of_a_large_file_have_different_ranks():
+    # One pair of a million, in the mean of two macro recalls of three labels.
+    assert ranks(np.array([[0.5, 0.5 + 1e-6 / 6]]), "competition").tolist() == [[2, 1]]
+    # Even ten times the rounding that is let pass is a difference.
+    assert ranks(np.array([[0.5, 0.5 + 1e-11]]), "competition").tolist() == [[2, 1]]
+
+
+def test_a_difference_of_rounding_is_never_better_on_either_side():
+    scores = np.array([0.5, np.nextafter(0.5, 1), 0.5])
+    assert not better_than(scores, np.ones(3, dtype=bool)).any()
+    assert not better_than(scores[::-1], np.ones(3, dtype=bool)).any()
+
+
+@st.composite
+def campaigns(draw):
+    """Draw scores, the best first, and which two runs differ significantly."""
+    numbers = draw(st.lists(st.integers(0, 6), min_size=1, max_size=8))
+    scores = np.array(sorted(numbers, reverse=True)) / 7
+    pairs = len(scores) * (len(scores) - 1) // 2
+    significant = draw(st.lists(st.booleans(), min_size=pairs, max_size=pairs))
+    return scores, np.array(significant, dtype=bool)
+
+
+@given(campaigns())
+def test_who_is_better_follows_from_every_pair(campaign):
+    scores, significant = campaign
+    found = better_than(scores, significant)
+    pairs = list(itertools.combinations(range(len(scores)), 2))
+    expected = {
+        pair
+        for pair, is_significant in zip(pairs, significant, strict=True)
+        if is_significant and scores[pair[0]] > scores[pair[1]]
+    }
+    assert set(zip(*found.nonzero(), strict=True)) == expected
+    low, high = rank_ranges(found)
+    for run in range(len(scores)):
+        assert low[run] == 1 + sum(other == run for _, other in expected)
+        assert high[run] == len(scores) - sum(one == run for one, _ in expected)
+    # The published rank, and every rank that a tie leaves open, can be claimed.
+    by_score = ranks(scores[None], "competition")[0]
+    assert (low <= by_score).all()
+    assert (by_score <= high).all()
+
+
+def test_groups_of_five_runs_by_hand():
+    # 1 differs from 3 to 5, 2 from 4 and 5, 3 from 5: rows 1-2, 2-3, 3-4, 4-5.
+    table = better(5, (0, 2), (0, 3), (0, 4), (1, 3), (1, 4), (2, 4))
+    assert groups(table) == [(1, 1), (1, 2), (2, 3), (3, 4), (4, 4)]
+    assert clusters(table) == [1, 1, 1, 1, 1]
+
+
+def test_a_group_ends_at_a_run_that_differs_from_any_of_it():
+    # Only 2 and 4 differ: 1-3 and 3-4, because 2 and 4 cannot be together.
+    assert groups(better(4, (1, 3))) == [(1, 1), (1, 1), (1, 2), (2, 2)]
+
+
+def test_a_lower_run_that_is_significantly_better_parts_a_group_but_makes_no_cluster():
+    # Scores of a ranking that is not by the tested score.
+    assert groups(better(2, (1, 0))) == [(1, 1), (2, 2)]
+    assert clusters(better(2, (1, 0))) == [1, 1]
+
+
+@given(TABLES)
+def test_the_probabilities_to_be_first_sum_up_to_one(table):
+    found = probability_first(ranks(np.array(table), "competition"))
+    assert found.sum() == pytest.approx(1, abs=len(found) * 0.51e-12)
+    expected = [
+        sum(1 / row.count(max(row)) for row in table if row[run] == max(row)) / len(table)
+        for run in range(len(table[0]))
+    ]
+    assert found == pytest.approx(expected, abs=0.51e-12)
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=120),
+    st.sampled_from([50, 80, 90, 95, 99]),
+)
+def test_a_rank_interval_is_the_narrowest_with_at_most_half_of_the_rest_on_a_side(column, level):
+    low, high = rank_intervals(np.array(column)[:, None], level / 100)
+    # In whole numbers: a side may hold (100 - level) / 200 of the resamples.
+    allowed = (100 - level) * len(column) // 200
+    lowest = max(rank for rank in column if sum(other < rank for other in column) <= allowed)
+    highest = min(rank for rank in column if sum(other > rank for other in column) <= allowed)
+    assert (low[0], high[0]) == (lowest, highest)
