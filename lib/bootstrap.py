@@ -24,7 +24,7 @@ _DECIMALS_OF_QUANTILES = 9
 
 
 def random_bits(seed: int, stream: str) -> np.random.PCG64:
-    """Return a generator of random 64-bit words, one that no other stream name shares.
+    """Return a generator of random 64-bit words, another one for each name of a stream.
 
     The words are those that numpy guarantees for all its releases, unlike its distributions.
     """
@@ -117,10 +117,10 @@ def intervals(
     as [document, statistic]; empty for statistics that are not smooth, whose acceleration means
     nothing: they have percentile intervals. level: coverage, such as 0.95.
 
-    BCa is undefined where all resamples lie on one side of the estimate, or where no document
-    makes a difference.
+    BCa is undefined where all resamples lie on one side of the estimate, where no document makes
+    a difference, and where the corrected bounds meet or cross.
     """
-    alpha = np.full_like(estimates, (1 - level) / 2)
+    alpha = np.full(len(estimates), (1 - level) / 2)
     percentile = _quantiles(ordered, alpha), _quantiles(ordered, 1 - alpha)
     if not left_out:
         return Intervals(*percentile, [PERCENTILE] * len(estimates), *percentile)

@@ -141,7 +141,13 @@ def infer(ranking: Ranking, sample: Sample, config: Config, settings: Settings) 
     if sample.is_resampled:
         score = ranking.about["score"]
         unsmooth = score if ranking.is_efficiency else None
-        estimates = inference.estimates(statistic, sample, settings, unsmooth)
+        estimates = inference.estimates(
+            statistic,
+            sample,
+            settings,
+            unsmooth=unsmooth,
+            on_one_file=_scores_on_one_file(ranking, config),
+        )
         level = expanded_level(settings.level, sample.documents)
         comparison = inference.compare(estimates[score], level)
         found = found._replace(estimates=estimates, comparison=comparison)
@@ -151,6 +157,12 @@ def infer(ranking: Ranking, sample: Sample, config: Config, settings: Settings) 
         tests = Tests(randomization, corrected, corrected <= settings.alpha)
         found = found._replace(tests=tests)
     return found
+
+
+def _scores_on_one_file(ranking: Ranking, config: Config) -> dict[str, int]:
+    languages = [reference["language"] for reference in ranking.references]
+    profile = config.profile(ranking.references[0]["dataset"])
+    return inference.scores_of_single_files(profile["score"], languages)
 
 
 def _require_scores(ranking: Ranking, found: dict[str, np.ndarray]) -> None:

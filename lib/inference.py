@@ -97,13 +97,22 @@ def mean_statistic(
         for other in single[1:]:
             total = total + other
         found = {name: total / len(single)}
-        if len(single) > 1:
+        for name_of_one, place in scores_of_single_files(profile_score, languages).items():
             # The jackknife of one file leaves the others as they are, in a single row.
-            for language, values in zip(languages, single, strict=True):
-                found[f"{profile_score}_{language}"] = np.broadcast_to(values, total.shape)
+            found[name_of_one] = np.broadcast_to(single[place], total.shape)
         return found
 
     return statistic
+
+
+def scores_of_single_files(profile_score: str, languages: list[str]) -> dict[str, int]:
+    """Return {score beside a mean: place of the file that it is on}; none if there is one file.
+
+    languages: of the files.
+    """
+    if len(languages) < 2:
+        return {}
+    return {f"{profile_score}_{language}": place for place, language in enumerate(languages)}
 
 
 class Efficiency(NamedTuple):
@@ -136,11 +145,18 @@ def efficiency_statistic(accuracy: Statistic, profile: Efficiency, ties: str) ->
 
 
 def estimates(
-    statistic: Statistic, sample: Sample, settings: Settings, unsmooth: str | None = None
+    statistic: Statistic,
+    sample: Sample,
+    settings: Settings,
+    *,
+    unsmooth: str | None = None,
+    on_one_file: dict[str, int] | None = None,
 ) -> dict[str, Estimate]:
     """Return {score: estimate} with intervals. The sample must have something to resample.
 
-    unsmooth: the name of a score that is a rank, if there is one.
+    unsmooth: the name of a score that is a rank, if there is one. on_one_file: {score: place of
+    the file} of scores that only depend on one file (scores_of_single_files), whose intervals
+    are those that the file has alone.
     """
     numbers = sample.documents
     weights = [
@@ -153,10 +169,12 @@ def estimates(
         statistic([*once[:place], bootstrap.leave_one_out(number), *once[place + 1 :]])
         for place, number in enumerate(numbers)
     ]
-    level = bootstrap.expanded_level(settings.level, numbers)
     found = {}
     for name, values in observed.items():
-        jackknife = [] if name == unsmooth else [each[name] for each in left_out]
+        place = (on_one_file or {}).get(name)
+        own = slice(None) if place is None else slice(place, place + 1)
+        level = bootstrap.expanded_level(settings.level, numbers[own])
+        jackknife = [] if name == unsmooth else [each[name] for each in left_out[own]]
         value = values[0]
         ordered = bootstrap.in_order(resampled[name])
         bounds = bootstrap.intervals(value, ordered, jackknife, level)

@@ -76,11 +76,10 @@ def ranks(scores: np.ndarray, ties: str, *, descending: bool = True) -> np.ndarr
 
     ties: "competition" (1, 1, 3) or "dense" (1, 1, 2).
     """
-    rounded = np.round(scores, _DECIMALS)
-    order = np.argsort(-rounded if descending else rounded, axis=1, kind="stable")
-    ordered = np.take_along_axis(rounded, order, axis=1)
+    order = np.argsort(-scores if descending else scores, axis=1, kind="stable")
+    ordered = np.take_along_axis(scores, order, axis=1)
     is_new = np.ones(ordered.shape, dtype=bool)
-    is_new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    is_new[:, 1:] = np.abs(np.diff(ordered, axis=1)) > TOLERANCE
     if ties == "dense":
         in_order = np.cumsum(is_new, axis=1)
     else:

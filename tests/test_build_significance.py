@@ -220,6 +220,21 @@ def test_intervals_are_those_of_scipy_at_the_nominal_level_of_the_index(small, s
             assert [float(bound) for bound in bounds] == pytest.approx(list(theirs), abs=1e-6)
 
 
+def test_a_score_has_the_same_interval_in_the_table_of_its_file_and_in_the_overall_one(campaign):
+    small_campaign(campaign, ("de", "en"), number=4)
+    significance(campaign)
+
+    def bounds(ranking, score):
+        rows = table(campaign, ranking, "intervals")
+        return {row["team"]: (row["low"], row["high"]) for row in rows if row["score"] == score}
+
+    alone = bounds(GERMAN, "impresso_profile_score")
+    assert bounds(OVERALL, "impresso_profile_score_de") == alone
+    assert bounds(EFFICIENCY, "mean_impresso_profile_score") == bounds(
+        OVERALL, "mean_impresso_profile_score"
+    )
+
+
 def test_a_perfect_run_has_a_percentile_interval(base):
     private_config(base)
     base.evaluate()

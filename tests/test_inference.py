@@ -102,6 +102,21 @@ def test_the_jackknife_of_a_mean_leaves_out_one_document_of_one_file():
     assert found.left_out[1][0] == pytest.approx((own + others[0] + others[1]) / 3, abs=1e-12)
 
 
+def test_a_score_on_one_file_has_the_same_interval_beside_a_mean_as_alone():
+    sample = three_files()
+    places = inference.scores_of_single_files(SCORE, sample.names)
+    assert places == {"profile_de": 0, "profile_en": 1, "profile_fr": 2}
+    found = inference.estimates(mean_of(sample), sample, SETTINGS, on_one_file=places)
+    for name, place in places.items():
+        alone = Sample([sample.names[place]], [sample.counts[place]])
+        statistic = inference.file_statistic(alone, SCORE)
+        expected = inference.estimates(statistic, alone, SETTINGS)[SCORE]
+        assert (found[name].intervals.low == expected.intervals.low).all()
+        assert (found[name].intervals.high == expected.intervals.high).all()
+    whole = inference.estimates(mean_of(sample), sample, SETTINGS)
+    assert (found["mean"].intervals.low == whole["mean"].intervals.low).all()
+
+
 def test_a_mean_over_one_file_is_the_score_of_that_file():
     sample = one_file()
     weights = [np.ones((1, 9))]

@@ -53,6 +53,12 @@ def test_ranks_are_those_of_pandas(table, ties, descending):
     assert found.tolist() == expected.astype(int).to_numpy().tolist()
 
 
+def test_a_tie_is_not_split_where_rounding_would_split_it():
+    # 1 / 8192 lies in the middle between two numbers with twelve decimals.
+    near = np.nextafter(1 / 8192, 1)
+    assert ranks(np.array([[1 / 8192, near], [near, 1 / 8192]]), "dense").tolist() == [[1, 1]] * 2
+
+
 def test_scores_that_differ_by_rounding_share_a_rank():
     assert ranks(np.array([[0.1 + 0.2, 0.3, 0.2]]), "competition").tolist() == [[1, 1, 3]]
 
