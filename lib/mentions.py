@@ -7,7 +7,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_BREAK = r"(?:[-¬⸗]?[^\S\n]*\n\s*)?"
+# What breaks a line within a word or between two; there is nothing else with a line end in it.
+_HYPHENS = "-¬⸗"
+_BREAK = re.compile(rf"[{_HYPHENS}]?[^\S\n]*\n\s*")
 Span = tuple[int, int]
 
 
@@ -18,19 +20,44 @@ def mention_spans(text: str, mention: str) -> list[Span]:
     Spaces match any white space, and a word may be broken at the end of a line. Whole words are
     looked for first, then parts of words, then any case.
     """
-    words = re.sub(r"[-¬⸗]?[^\S\n]*\n\s*(?=\w)", lambda m: "" if m[0][0] in "-¬⸗" else " ", mention)
-    pattern = r"\s+".join(_BREAK.join(map(re.escape, word)) for word in words.split())
+    words = _BREAK.sub(lambda match: "" if match[0][0] in _HYPHENS else " ", mention)
+    # A mention that ends with a line ends with its hyphen, which is part of the break in a text.
+    words = words.rstrip(_HYPHENS)
+    pattern = r"\s+".join(r"\n?".join(map(re.escape, word)) for word in words.split())
     if not pattern:
         return []
+    shortened, places = _with_short_breaks(text)
     for wanted, flags in (
         (rf"(?<!\w){pattern}(?!\w)", 0),
         (pattern, 0),
         (pattern, re.IGNORECASE),
     ):
-        spans = [match.span() for match in re.finditer(wanted, text, flags)]
+        matches = re.finditer(wanted, shortened, flags)
+        spans = [(places[match.start()][0], places[match.end() - 1][1]) for match in matches]
         if spans:
             return spans
     return []
+
+
+@lru_cache(maxsize=64)
+def _with_short_breaks(text: str) -> tuple[str, list[Span]]:
+    """Return a text whose breaks of lines are single line ends, and where each character was.
+
+    A pattern that allows a line end between any two letters is compiled much faster than one
+    that allows all forms of a break.
+    """
+    pieces: list[str] = []
+    places: list[Span] = []
+    position = 0
+    for match in [*_BREAK.finditer(text), None]:
+        start, end = match.span() if match else (len(text), len(text))
+        pieces.append(text[position:start])
+        places += [(place, place + 1) for place in range(position, start)]
+        if match:
+            pieces.append("\n")
+            places.append((start, end))
+        position = end
+    return "".join(pieces), places
 
 
 class Nearest(NamedTuple):

@@ -15,6 +15,10 @@ from mentions import Nearest, Piece, excerpt, gap, mention_spans, nearest_mentio
         ("nach Frank⸗ \n  furt am Main", "Frankfurt", "Frank⸗ \n  furt"),
         ("some spe\nculation", "speculation", "spe\nculation"),
         ("nach Frankfurt am Main", "Frank¬\nfurt", "Frankfurt"),
+        ("bei Plou¬\ngastel", "Plou¬", "Plou"),
+        ("der embassa-\n■dor Minto", "embassa-\n■dor", "embassa-\n■dor"),
+        ("in Rot-\nhorn\nan  der Aare", "Rothorn an der Aare", "Rot-\nhorn\nan  der Aare"),
+        ("Bern\n\nund Bern", "Bern und", "Bern\n\nund"),
         ("(Hr. Neef.)", "Hr. Neef", "Hr. Neef"),
         ("BERN, 3. März", "Bern", "BERN"),
         ("a -jH. Müller b", "-jH. Müller", "-jH. Müller"),
@@ -30,7 +34,7 @@ def test_whole_words_come_before_parts_of_words():
     assert mention_spans("Romantik", "Rom") == [(0, 3)]
 
 
-@pytest.mark.parametrize("mention", ["", " ", "Wien"])
+@pytest.mark.parametrize("mention", ["", " ", "-", "Wien"])
 def test_what_is_not_there_is_not_found(mention):
     assert mention_spans("Herr Müller in Bern", mention) == []
 
