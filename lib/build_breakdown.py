@@ -24,10 +24,10 @@ from campaign import BadInput, Config, load_config
 from data_repo import DataRepo
 from diagnosed import Diagnosed, Diagnostics
 from document_counts import Counts, RunId, macro_recall
-from files import digest_of_values, one_line, read_tsv, tsv_bytes
+from files import digest_of_values, one_line, tsv_bytes
 from inference import Estimate, Sample, Settings, settings_of
 from problems import Problem, plural, quote
-from ranking_index import read_index, require_made_with
+from ranked import Rankings
 from stage import Product, Stage, code_digest, holding
 
 PERIOD, DISTANCE, LINKS, GOLD_LABEL = "period", "mention distance", "links", "gold label"
@@ -240,19 +240,15 @@ def pairs_tsv(found: _Reference, config: Config) -> bytes:
 class _Breakdowns:
     """Makes the products: the tables of each reference."""
 
-    def __init__(self, arguments: argparse.Namespace, config: Config, index: dict) -> None:
+    def __init__(self, arguments: argparse.Namespace, config: Config, rankings: Rankings) -> None:
         self._config = config
         self._mode = arguments.at_label_mode
         self._settings = settings_of(config.facts["significance"], arguments.ties)
         self._reference_dir = arguments.reference_dir
         self._repo = DataRepo(arguments.data_repo, config.facts["schema"])
-        self._diagnostics = Diagnostics(arguments.diagnostics_dir, index)
-        self._digests = index["references"]
-        self._rankings = {
-            about["reference"]: read_tsv(arguments.rankings_dir / about["file"])
-            for about in index["rankings"]
-            if about["kind"] == "files"
-        }
+        self._diagnostics = Diagnostics(arguments.diagnostics_dir, rankings.index)
+        self._digests = rankings.index["references"]
+        self._rankings = {about["reference"]: rankings.rows(about) for about in rankings.by_file}
 
     def products(self) -> dict[str, Product]:
         """Return a product for each reference that has runs."""
@@ -289,10 +285,9 @@ def main(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     cli.require_mode(arguments.at_label_mode, config)
     with holding(arguments.results_dir, "breakdown", ["rankings", "diagnostics"]):
-        folder = arguments.rankings_dir
-        index = read_index(folder)
-        require_made_with(index, folder, arguments.at_label_mode, arguments.ties)
-        products = _Breakdowns(arguments, config, index).products()
+        rankings = Rankings(arguments.rankings_dir)
+        rankings.require_made_with(arguments.at_label_mode, arguments.ties)
+        products = _Breakdowns(arguments, config, rankings).products()
         outcome = Stage("breakdown", arguments.breakdown_dir).refresh(
             products, code_digest(__file__), only_check=arguments.only_check
         )

@@ -19,9 +19,9 @@ import counting
 from agreement import MeanKappa, Plurality, krippendorff_alpha, mean_kappa, plurality
 from campaign import Config, load_config, load_teams
 from diagnosed import Diagnosed, Diagnostics
-from files import digest_of_values, one_line, read_tsv, tsv_bytes
+from files import digest_of_values, one_line, tsv_bytes
 from problems import plural
-from ranking_index import read_index, require_made_with
+from ranked import Rankings
 from stage import Product, Stage, code_digest, holding
 
 PLURALITY, ALPHABET = "plurality", "alphabetical order"
@@ -211,17 +211,13 @@ def _place(document: dict, pair: dict, names: dict[str, Any]) -> list[str]:
 class _Ensembles:
     """Makes the products: the tables of each reference."""
 
-    def __init__(self, arguments: argparse.Namespace, config: Config, index: dict) -> None:
+    def __init__(self, arguments: argparse.Namespace, config: Config, rankings: Rankings) -> None:
         self._config = config
         self._mode = arguments.at_label_mode
-        self._diagnostics = Diagnostics(arguments.diagnostics_dir, index)
+        self._diagnostics = Diagnostics(arguments.diagnostics_dir, rankings.index)
         teams = load_teams(arguments.teams)
         self._organizers = {team for team, about in teams.items() if about.organizer}
-        self._rankings = [
-            (about, read_tsv(arguments.rankings_dir / about["file"]))
-            for about in index["rankings"]
-            if about["kind"] == "files"
-        ]
+        self._rankings = [(about, rankings.rows(about)) for about in rankings.by_file]
 
     def products(self) -> dict[str, Product]:
         """Return a product for each reference that has runs."""
@@ -271,10 +267,9 @@ def main(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     cli.require_mode(arguments.at_label_mode, config)
     with holding(arguments.results_dir, "ensemble", ["rankings", "diagnostics"]):
-        folder = arguments.rankings_dir
-        index = read_index(folder)
-        require_made_with(index, folder, arguments.at_label_mode, arguments.ties)
-        products = _Ensembles(arguments, config, index).products()
+        rankings = Rankings(arguments.rankings_dir)
+        rankings.require_made_with(arguments.at_label_mode, arguments.ties)
+        products = _Ensembles(arguments, config, rankings).products()
         outcome = Stage("ensemble", arguments.ensemble_dir).refresh(
             products, code_digest(__file__), only_check=arguments.only_check
         )

@@ -21,10 +21,10 @@ import cli
 from campaign import Config, load_config
 from data_repo import DataRepo
 from diagnosed import Diagnostics
-from files import digest_of_file, digest_of_values, read_tsv
+from files import digest_of_file, digest_of_values
 from mentions import Nearest, Piece, excerpt, nearest_mentions
 from problems import Problem
-from ranking_index import read_index, require_made_with
+from ranked import Rankings
 from reports import Entry, read_report
 from stage import Product, Stage, code_digest, holding
 from votes import MAJORITY, Vote, is_flagged, vote
@@ -232,7 +232,9 @@ def _summary(book: Any, review: Review, replaced: int) -> None:
 class _Reviews:
     """Makes the products: a workbook for each reference with enough runs."""
 
-    def __init__(self, arguments: argparse.Namespace, config: Config, index: dict) -> None:
+    def __init__(
+        self, arguments: argparse.Namespace, config: Config, index: dict[str, Any]
+    ) -> None:
         self._arguments = arguments
         self._config = config
         self._repo = DataRepo(arguments.data_repo, config.facts["schema"])
@@ -290,16 +292,13 @@ def main(arguments: argparse.Namespace) -> int:
     cli.require_mode(arguments.at_label_mode, config)
     reads = ["references", "rankings", "diagnostics"]
     with holding(arguments.results_dir, "gt-validation", reads):
-        folder = arguments.rankings_dir
-        index = read_index(folder)
-        require_made_with(index, folder, arguments.at_label_mode, arguments.ties)
-        reviews = _Reviews(arguments, config, index)
+        rankings = Rankings(arguments.rankings_dir)
+        rankings.require_made_with(arguments.at_label_mode, arguments.ties)
+        reviews = _Reviews(arguments, config, rankings.index)
         products = {}
         missing = []
-        for about in index["rankings"]:
-            if about["kind"] != "files":
-                continue
-            ranking = read_tsv(folder / about["file"])[: arguments.top_runs]
+        for about in rankings.by_file:
+            ranking = rankings.rows(about)[: arguments.top_runs]
             if len(ranking) < arguments.top_runs:
                 found = f"{len(ranking)} of {arguments.top_runs} runs that are to vote"
                 action = "no workbook for it; a smaller odd TOP_RUNS makes one"

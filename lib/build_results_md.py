@@ -14,8 +14,8 @@ import cli
 import names
 from build_diagnostics import METRICS_SUFFIX, PAIRS_SUFFIX
 from campaign import load_config, load_teams
-from files import digest_of_file, digest_of_values, read_tsv
-from ranking_index import INDEX, read_index, require_made_of, require_made_with
+from files import digest_of_values
+from ranked import INDEX, Rankings
 from reports import read_report
 from results_page import Findings, page
 from significance_index import read_significance
@@ -46,16 +46,12 @@ def main(arguments: argparse.Namespace) -> int:
     path = arguments.results_md
     reads = ["references", "submissions", "info", "rankings", "significance"]
     with holding(arguments.results_dir, "results-md", reads):
-        folder = arguments.rankings_dir
-        rankings = read_index(folder)
-        require_made_with(rankings, folder, arguments.at_label_mode, arguments.ties)
+        rankings = Rankings(arguments.rankings_dir)
+        rankings.require_made_with(arguments.at_label_mode, arguments.ties)
         reports = [read_report(arguments.results_dir, name, target) for name, target in REPORTS]
         runs = [e for e in reports[1] if e["kind"] == names.RUN and e["valid"]]
-        require_made_of(rankings, folder, [(e["file"], e["digests"]["run"]) for e in runs])
-        tables = {
-            about["file"]: read_tsv(arguments.rankings_dir / about["file"])
-            for about in rankings["rankings"]
-        }
+        rankings.require_made_of([(e["file"], e["digests"]["run"]) for e in runs])
+        tables = {about["file"]: rankings.rows(about) for about in rankings.all}
         folders = [
             os.path.relpath(folder, path.parent)
             for folder in (
@@ -66,10 +62,10 @@ def main(arguments: argparse.Namespace) -> int:
         ]
         significance = read_significance(
             arguments.significance_dir,
-            digest_of_file(folder / INDEX),
+            rankings.digest_of(INDEX),
             config.facts["significance"],
         )
-        found = Findings(config, teams, *reports, rankings, tables, *folders, significance)
+        found = Findings(config, teams, *reports, rankings.index, tables, *folders, significance)
         inputs = {
             "rankings": digest_of_values(Stage("rankings", arguments.rankings_dir).files()),
             "reports": digest_of_values(reports),

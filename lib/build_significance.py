@@ -27,8 +27,8 @@ from files import digest_of_file, digest_of_values, json_bytes, read_tsv, tsv_by
 from inference import Comparison, Efficiency, Estimate, Sample, Settings, Statistic, settings_of
 from paired_tests import Randomization
 from problems import Problem, plural
-from ranking_index import INDEX as RANKINGS
-from ranking_index import read_index, require_made_with
+from ranked import INDEX as RANKINGS
+from ranked import Rankings
 from significance_index import INDEX, counts_file, tables_of
 from stage import Product, Stage, code_digest, holding
 
@@ -62,20 +62,19 @@ class Ranking(NamedTuple):
         return self.about["kind"] == "efficiency"
 
 
-def read_rankings(index: dict[str, Any], folder: Path, config: Config) -> list[Ranking]:
-    """Return the rankings of an index with what each is over."""
-    by_file = [about for about in index["rankings"] if about["kind"] == "files"]
+def rankings_of(ranked: Rankings, config: Config) -> list[Ranking]:
+    """Return all rankings with what each is over."""
+    by_file = ranked.by_file
     means = config.facts["rankings"]["means"]
     rankings = []
-    for about in index["rankings"]:
-        rows = read_tsv(folder / about["file"])
+    for about in ranked.all:
         if "reference" in about:
             over = [each for each in by_file if each["reference"] == about["reference"]]
         else:
             facts = means[about["of"]] if about["kind"] == "efficiency" else about
             keys = ("dataset", "split")
             over = [each for each in by_file if all(each[key] == facts[key] for key in keys)]
-        rankings.append(Ranking(about, rows, over))
+        rankings.append(Ranking(about, ranked.rows(about), over))
     return rankings
 
 
@@ -248,14 +247,14 @@ def _plain(value: Any) -> Any:
 class _Significance:
     """Makes the products: counts of each reference, then the tables of each ranking."""
 
-    def __init__(self, arguments: argparse.Namespace, config: Config, index: dict) -> None:
+    def __init__(self, arguments: argparse.Namespace, config: Config, ranked: Rankings) -> None:
         self._config = config
         self._mode = arguments.at_label_mode
         self._settings = settings_of(config.facts["significance"], arguments.ties)
         self._folder = arguments.significance_dir
-        self._rankings_dir = arguments.rankings_dir
-        self._diagnostics = Diagnostics(arguments.diagnostics_dir, index)
-        self._rankings = read_rankings(index, arguments.rankings_dir, config)
+        self._ranked = ranked
+        self._diagnostics = Diagnostics(arguments.diagnostics_dir, ranked.index)
+        self._rankings = rankings_of(ranked, config)
         self._counts: dict[str, Counts] = {}
 
     def counts_products(self) -> dict[str, Product]:
@@ -290,7 +289,7 @@ class _Significance:
             )
             for ranking in self._rankings
         }
-        made_of = digest_of_file(self._rankings_dir / RANKINGS)
+        made_of = self._ranked.digest_of(RANKINGS)
         inputs = {"rankings": made_of, "config": self._config.digest}
         products[INDEX] = Product([INDEX], inputs, lambda: {INDEX: self._index(made_of)})
         return products
@@ -298,7 +297,7 @@ class _Significance:
     def _inputs(self, ranking: Ranking) -> dict[str, str | None]:
         files = [counts_file(reference["reference"]) for reference in ranking.references]
         return {
-            "ranking": digest_of_file(self._rankings_dir / ranking.about["file"]),
+            "ranking": self._ranked.digest_of(ranking.about["file"]),
             "counts": digest_of_values([digest_of_file(self._folder / file) for file in files]),
             "config": self._config.digest,
             "at_label_mode": self._mode,
@@ -377,18 +376,16 @@ def main(arguments: argparse.Namespace) -> int:
     cli.require_mode(arguments.at_label_mode, config)
     code = code_digest(__file__)
     with holding(arguments.results_dir, "significance", ["rankings", "diagnostics"]):
-        index = read_index(arguments.rankings_dir)
-        require_made_with(index, arguments.rankings_dir, arguments.at_label_mode, arguments.ties)
-        significance = _Significance(arguments, config, index)
+        ranked = Rankings(arguments.rankings_dir)
+        ranked.require_made_with(arguments.at_label_mode, arguments.ties)
+        significance = _Significance(arguments, config, ranked)
         Stage("counts", arguments.significance_dir).refresh(
             significance.counts_products(), code, only_check=arguments.only_check
         )
         outcome = Stage("significance", arguments.significance_dir).refresh(
             significance.ranking_products(), code, only_check=arguments.only_check
         )
-    print(
-        f"significance: {plural(len(index['rankings']), 'ranking')}, {outcome.summary('written')}"
-    )
+    print(f"significance: {plural(len(ranked.all), 'ranking')}, {outcome.summary('written')}")
     return cli.EXIT_OK
 
 

@@ -2,7 +2,7 @@
 
 Reads   the rankings of RANKINGS_DIR and of ADJUDICATED_DIR/system-rankings, changes.tsv
 Writes  ADJUDICATED_DIR/ranking-changes.md
-Exits   0, 1 if there are no rankings, 2 for wrong usage
+Exits   0, 1 if there are no rankings or other files than were written, 2 for wrong usage
 """
 
 import argparse
@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import cli
-from files import read_tsv, write_whole
+from files import parse_tsv, write_whole
 from markdown import code, escape, table
-from ranking_index import read_index
+from ranked import Rankings
+from stage import Stage
 
 Row = dict[str, str]
 
@@ -77,15 +78,17 @@ def _title(about: dict[str, Any]) -> str:
 
 
 def _tables(folder: Path) -> tuple[dict[str, Any], dict[str, list[Row]]]:
-    index = read_index(folder)
-    return index, {about["file"]: read_tsv(folder / about["file"]) for about in index["rankings"]}
+    rankings = Rankings(folder)
+    return rankings.index, {about["file"]: rankings.rows(about) for about in rankings.all}
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Write the comparison; return the exit status."""
     _, old = _tables(arguments.rankings_dir)
     index, new = _tables(arguments.adjudicated_dir / "system-rankings")
-    changes = read_tsv(arguments.adjudicated_dir / "changes.tsv")
+    adjudicated = Stage("adjudicated", arguments.adjudicated_dir)
+    contents = adjudicated.contents("adjudicated references", "adjudicate")
+    changes = parse_tsv(contents["changes.tsv"].decode())
     path = arguments.adjudicated_dir / "ranking-changes.md"
     write_whole(path, page(old, new, index, changes).encode())
     print(f"comparison: {path}")

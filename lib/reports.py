@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 import names
-from campaign import VERSION, BadInput
+from campaign import VERSION
 from cli import EXIT_BAD_INPUT, EXIT_OK
 from files import digest_of_values, json_bytes
 from problems import Problem, is_error, plural
@@ -100,19 +100,11 @@ class Report:
 def read_report(results: Path, name: str, target: str) -> list[Entry]:
     """Return the entries of a report that an earlier stage wrote.
 
-    target: the make target that writes it. Raises BadInput where it has not been run.
+    target: the make target that writes it. Raises BadInput where it has not been run, or
+    the report is not what it wrote.
     """
-    path = results / "validation" / f"{name}.json"
-    try:
-        return orjson.loads(path.read_bytes())["files"]
-    except (OSError, orjson.JSONDecodeError):
-        raise BadInput(
-            [
-                Problem(
-                    str(path), None, "", "no report", "that of the validation", f"run make {target}"
-                )
-            ]
-        ) from None
+    contents = Stage(name, results / "validation").contents(f"report {name}", target)
+    return orjson.loads(contents[f"{name}.json"])["files"]
 
 
 def tell(

@@ -10,18 +10,17 @@ import argparse
 from tabulate import tabulate
 
 import cli
-from files import read_tsv
-from ranking_index import read_index
+from ranked import Rankings
 
 ROWS = 5
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Print the paths and the top of the first ranking over several files."""
-    rankings = read_index(arguments.rankings_dir)
-    for about in rankings["rankings"]:
+    rankings = Rankings(arguments.rankings_dir)
+    for about in rankings.all:
         if about["kind"] == "means":
-            rows = read_tsv(arguments.rankings_dir / about["file"])[:ROWS]
+            rows = rankings.rows(about)[:ROWS]
             score = about["score"]
             cells = [[r["rank"], r["team"], r["run"], f"{float(r[score]):.4f}"] for r in rows]
             print(f"\n{about['title']}, the first {len(rows)} of {about['runs']} runs\n")

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import orjson
 
-from campaign import LIB, VERSION
+from campaign import LIB, VERSION, BadInput
 from files import (
     digest,
     digest_of_file,
@@ -31,6 +31,7 @@ from files import (
     temporary_path,
     write_whole,
 )
+from problems import Problem
 from progress import progress
 
 MANIFEST_SUFFIX = ".manifest.json"
@@ -130,6 +131,22 @@ class Stage:
                 if digest(data) == recorded_digest:
                     contents[output] = data
         return contents
+
+    def contents(self, what: str, target: str) -> dict[str, bytes]:
+        """Return the content of each output by file name, for the stages after this one.
+
+        what: what the outputs are. target: the make target that writes them. Raises BadInput if
+        there are none, or if one is missing or is not what this stage wrote.
+        """
+        intact = self.intact()
+        announced = {output for record in self._recorded.values() for output in record["outputs"]}
+        wrong = sorted(announced - intact.keys())
+        if wrong or not announced:
+            found = "no such file, or not the one that was written" if wrong else f"no {what}"
+            places = [str(self.folder / output) for output in wrong] or [str(self.folder)]
+            expected, action = "what an earlier stage writes", f"run make {target}"
+            raise BadInput([Problem(place, None, "", found, expected, action) for place in places])
+        return intact
 
     def remove(self) -> list[str]:
         """Remove all outputs and the manifest; return the outputs that were removed.

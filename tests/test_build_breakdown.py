@@ -647,8 +647,8 @@ def refused(campaign):
 
 def test_without_rankings_an_error_says_what_to_make(few):
     assert refused(few) == [
-        f"error: {few.results}/system-rankings/rankings.json: found no rankings;"
-        " expected those of the runs; run make rankings"
+        f"error: {few.results}/system-rankings: found no rankings;"
+        " expected what an earlier stage writes; run make rankings"
     ]
 
 

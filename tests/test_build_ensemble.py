@@ -577,8 +577,8 @@ def test_without_rankings_an_error_says_what_to_make(campaign):
     done = campaign.script("build_ensemble")
     assert done.status == 1
     assert done.err.splitlines() == [
-        f"error: {campaign.results}/system-rankings/rankings.json: found no rankings;"
-        " expected those of the runs; run make rankings"
+        f"error: {campaign.results}/system-rankings: found no rankings;"
+        " expected what an earlier stage writes; run make rankings"
     ]
 
 

@@ -246,7 +246,7 @@ def test_rankings_ask_for_scores(base):
     done = base.script("build_rankings")
     assert done.status == 1
     assert done.err.splitlines() == [
-        f"error: {base.results}/per-run: found no scores; expected those of the runs;"
+        f"error: {base.results}/per-run: found no scores; expected what an earlier stage writes;"
         " run make score"
     ]
 

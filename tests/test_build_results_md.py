@@ -267,8 +267,8 @@ def test_the_page_asks_for_rankings(base):
     done = base.script("build_results_md")
     assert done.status == 1
     assert done.err.splitlines() == [
-        f"error: {base.results}/system-rankings/rankings.json: found no rankings;"
-        " expected those of the runs; run make rankings"
+        f"error: {base.results}/system-rankings: found no rankings;"
+        " expected what an earlier stage writes; run make rankings"
     ]
 
 

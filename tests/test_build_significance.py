@@ -9,9 +9,13 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import bootstrap
+from build_significance import infer, rankings_of
+from campaign import BadInput, load_config
 from document_counts import counts_of, scores
 from files import read_tsv
+from inference import Sample, Settings
 from kit import DE, EN, FR, INFO, SURPRISE, document, find_pair, pair, perfect
+from ranked import Rankings
 from significance_index import tables_of
 
 OVERALL, GERMAN = "ranking-overall-test-a.tsv", "ranking-impresso-test-de.tsv"
@@ -582,4 +586,20 @@ def test_an_edited_ranking_is_not_believed(small):
     path.write_text("\n".join(rows) + "\n", "utf-8")
     [error] = refused(small)
     assert GERMAN in error
-    assert "run make rankings diagnostics" in error
+    assert error.endswith("run make rankings")
+
+
+def test_counts_must_give_the_scores_of_the_ranking(small):
+    config = load_config(small.config)
+    rankings = rankings_of(Rankings(small.results / "system-rankings"), config)
+    [ranking] = [each for each in rankings if each.about["file"] == GERMAN]
+    significance(small)
+    sample = Sample([DE], [counts_of(counts(small), LABELS).of_runs(ranking.runs)])
+    settings = Settings(2026, 0.95, 50, 50, "competition")
+    infer(ranking, sample, config, settings)
+    ranking.rows[1]["impresso_profile_score"] = "0.5"
+    with pytest.raises(BadInput) as raised:
+        infer(ranking, sample, config, settings)
+    [problem] = raised.value.problems
+    assert problem.file == GERMAN
+    assert "do not give its impresso_profile_score" in problem.found

@@ -41,7 +41,9 @@ def test_json_that_no_stage_wrote_is_no_result(folder):
 
 
 def test_without_results_there_is_something_to_do(tmp_path):
-    expected = f"error: {tmp_path}: found no scores; expected those of the runs; run make score"
+    expected = (
+        f"error: {tmp_path}: found no scores; expected what an earlier stage writes; run make score"
+    )
     assert problem(tmp_path) == [expected]
 
 

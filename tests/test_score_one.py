@@ -316,8 +316,8 @@ def test_scoring_asks_for_the_validation_that_is_missing(base):
     done = base.script("score_one")
     assert done.status == 1
     assert done.err.splitlines() == [
-        f"error: {base.results}/validation/info.json: found no report;"
-        " expected that of the validation; run make validate-info"
+        f"error: {base.results}/validation: found no report info;"
+        " expected what an earlier stage writes; run make validate-info"
     ]
 
 

@@ -37,8 +37,8 @@ def test_without_rankings_it_says_what_to_do(base):
     assert done.status == 1
     assert done.out == ""
     assert done.err.splitlines() == [
-        f"error: {base.results}/system-rankings/rankings.json: found no rankings;"
-        " expected those of the runs; run make rankings"
+        f"error: {base.results}/system-rankings: found no rankings;"
+        " expected what an earlier stage writes; run make rankings"
     ]
 
 

@@ -11,6 +11,7 @@ import threading
 import pytest
 
 import stage
+from campaign import BadInput
 from files import digest
 from kit import PROJECT
 from stage import Outcome, Product, Stage, Stale, code_digest
@@ -330,6 +331,47 @@ def test_every_import_within_lib_stands_where_the_code_digest_looks():
     found = {p.name: m[0] for p in lib.glob("*.py") if (m := hidden.search(p.read_text("utf-8")))}
     # data_repo imports the modules of DATA_REPO, which are digested as an input.
     assert found.keys() <= {"data_repo.py"}
+
+
+# What later stages read
+
+
+def wrong(folder):
+    with pytest.raises(BadInput) as raised:
+        Stage("made", folder).contents("tables", "tables")
+    return [problem.text() for problem in raised.value.problems]
+
+
+def test_later_stages_get_what_was_written(tmp_path):
+    refresh(tmp_path, {"p": product(a="1", b="2"), "q": product(c="3")})
+    (tmp_path / "d.txt").write_text("of somebody else")
+    contents = Stage("made", tmp_path).contents("tables", "tables")
+    assert contents == {"a.txt": b"1", "b.txt": b"2", "c.txt": b"3"}
+
+
+def test_later_stages_get_nothing_where_one_file_is_missing_or_altered(tmp_path):
+    refresh(tmp_path, {"p": product(a="1", b="2"), "q": product(c="3")})
+    (tmp_path / "a.txt").unlink()
+    (tmp_path / "c.txt").write_text("4")
+    assert wrong(tmp_path) == [
+        f"error: {tmp_path / name}: found no such file, or not the one that was written;"
+        " expected what an earlier stage writes; run make tables"
+        for name in ("a.txt", "c.txt")
+    ]
+
+
+def test_later_stages_get_nothing_of_a_stage_that_was_killed(tmp_path):
+    refresh(tmp_path, {"p": product(a="1")})
+    killed_refresh(tmp_path, {"p": product(a="1"), "q": killed_product(b="2")})
+    [line] = wrong(tmp_path)
+    assert "b.txt" in line
+
+
+def test_a_stage_that_never_ran_is_named_by_its_folder(tmp_path):
+    assert wrong(tmp_path) == [
+        f"error: {tmp_path}: found no tables; expected what an earlier stage writes;"
+        " run make tables"
+    ]
 
 
 @pytest.fixture
