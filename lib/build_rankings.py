@@ -140,12 +140,12 @@ def build_all(plan: Plan, config: Config, mode: str, ties: str, scores: str) -> 
 
 def ranking_tsv(ranking: Ranking, mode: str) -> bytes:
     """Return a ranking as a table: fractions at full float precision, the mode in each row."""
-    header = [*ranking.table.columns, "at_label_mode"]
-    rows = [
-        [*(float(cell) if isinstance(cell, Fraction) else cell for cell in row), mode]
-        for row in ranking.table.itertuples(index=False, name=None)
-    ]
-    return tsv_bytes(header, rows)
+    rows = [[*(_plain(row[column]) for column in ranking.columns), mode] for row in ranking.rows]
+    return tsv_bytes([*ranking.columns, "at_label_mode"], rows)
+
+
+def _plain(cell: Any) -> Any:
+    return float(cell) if isinstance(cell, Fraction) else cell
 
 
 def _about(reference: Entry) -> dict[str, str]:
@@ -159,7 +159,7 @@ def _index_entry(about: dict[str, Any], ranking: Ranking) -> dict[str, Any]:
     left_out = [
         {"team": team, "run": run, "reason": reason} for team, run, reason in ranking.left_out
     ]
-    runs = {"score": ranking.score, "runs": len(ranking.table)}
+    runs = {"score": ranking.score, "runs": len(ranking.rows)}
     return {**about, **runs, "left_out": left_out, "notes": ranking.notes}
 
 

@@ -5,9 +5,10 @@ fractions, so that runs tie if and only if they are equal; tables carry the frac
 are written.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from campaign import Config
 from counting import file_scores, mean, unused_labels, weighted_mean
@@ -15,20 +16,19 @@ from names import natural_key
 from per_run import Result
 from problems import plural
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-_METHODS = {"competition": "min", "dense": "dense"}
+Row = dict[str, Any]
 
 
 class Ranking(NamedTuple):
     """A ranked table and what a reader must know of it.
 
-    table: one row a run, best first. score: the column that decided. left_out: (team, run,
-    reason) of runs that could have been in it. notes: sentences about single runs.
+    columns: their names. rows: a {column: value} for each run, the best first. score: the column
+    that decided. left_out: (team, run, reason) of runs that could have been in it. notes:
+    sentences about single runs.
     """
 
-    table: "pd.DataFrame"
+    columns: list[str]
+    rows: list[Row]
     score: str
     left_out: list[tuple[str, str, str]]
     notes: list[str]
@@ -40,36 +40,27 @@ def exact_ranks(values: Iterable[Any], ties: str, *, descending: bool) -> list[i
     values: fractions, integers or floats, compared as they are and never as rounded text.
     ties: "competition" (1, 1, 3) or "dense" (1, 1, 2).
     """
-    import pandas as pd  # noqa: PLC0415  (half a second, only where there is something to rank)
-
     values = list(values)
     known = sorted({value for value in values if value is not None}, reverse=descending)
-    position = {value: index for index, value in enumerate(known)}
-    positions = pd.Series([position.get(value, len(known)) for value in values], dtype="int64")
-    return positions.rank(method=_METHODS[ties]).astype("int64").tolist()
+    numbers = Counter(values)
+    ranks = {}
+    rank = 1
+    for value in (*known, None):
+        ranks[value] = rank
+        rank += 1 if ties == "dense" else numbers[value]
+    return [ranks[value] for value in values]
 
 
-def ranked(table: "pd.DataFrame", score: str, ties: str, *, descending: bool) -> "pd.DataFrame":
-    """Return a table with the column ``rank`` in front, sorted by it.
+def ranked(rows: list[Row], score: str, ties: str, *, descending: bool) -> list[Row]:
+    """Return rows with the column ``rank`` in front, sorted by it.
 
     Tied rows stand in natural order of team and run (team2 before team10) on every machine.
     """
-    ranks = exact_ranks(table[score], ties, descending=descending)
-    keys = [
-        (rank, natural_key(team), natural_key(run))
-        for rank, team, run in zip(ranks, table["team"], table["run"], strict=True)
-    ]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    result = table.iloc[order].reset_index(drop=True)
-    result.insert(0, "rank", [ranks[row] for row in order])
-    return result
-
-
-def _table(rows: list[dict[str, Any]], columns: list[str]) -> "pd.DataFrame":
-    import pandas as pd  # noqa: PLC0415
-
-    # dtype object: fractions and large integers must not turn into floats on the way.
-    return pd.DataFrame(rows, columns=columns, dtype="object")
+    ranks = exact_ranks([row[score] for row in rows], ties, descending=descending)
+    with_rank = [{"rank": rank, **row} for rank, row in zip(ranks, rows, strict=True)]
+    return sorted(
+        with_rank, key=lambda row: (row["rank"], natural_key(row["team"]), natural_key(row["run"]))
+    )
 
 
 def exact_scores(result: Result, config: Config) -> dict[str, Fraction]:
@@ -93,8 +84,9 @@ def rank_file(results: list[Result], config: Config, ties: str) -> Ranking:
         }
         for r in results
     ]
-    table = ranked(_table(rows, list(rows[0])), score, ties, descending=True)
-    return Ranking(table, score, [], _unused_labels(results[0]) + _identical_runs(results))
+    columns = ["rank", *rows[0]]
+    notes = _unused_labels(results[0]) + _identical_runs(results)
+    return Ranking(columns, ranked(rows, score, ties, descending=True), score, [], notes)
 
 
 def _unused_labels(result: Result) -> list[str]:
@@ -158,9 +150,8 @@ def rank_mean(
         single = {f"{name}_{language}": value for language, value in scores.items()}
         row = {"team": team, "run": run, score: mean(list(scores.values()))}
         rows.append(row | (single if len(languages) > 1 else {}))
-    columns = list(rows[0]) if rows else ["team", "run", score]
-    table = ranked(_table(rows, columns), score, ties, descending=True)
-    return Ranking(table, score, left_out, [])
+    columns = ["rank", *(rows[0] if rows else ("team", "run", score))]
+    return Ranking(columns, ranked(rows, score, ties, descending=True), score, left_out, [])
 
 
 def rank_efficiency(
@@ -186,9 +177,7 @@ def rank_efficiency(
     rows = []
     left_out = []
     notes = []
-    taking_part = {
-        (row["team"], row["run"]): row[ranking.score] for row in ranking.table.to_dict("records")
-    }
+    taking_part = {(row["team"], row["run"]): row[ranking.score] for row in ranking.rows}
     opt_outs = _opt_outs([*results, *elsewhere], config)
     for submission in _submissions(results):
         key = (submission.team, submission.run)
@@ -201,27 +190,19 @@ def rank_efficiency(
         values, warnings = _sizes(submission, sizes)
         notes += warnings
         rows.append({"team": key[0], "run": key[1], ranking.score: taking_part[key], **values})
-    table = _table(rows, ["team", "run", ranking.score, *sizes])
-    table = _with_mean_rank(table, ranking.score, score, weights, ties)
-    return Ranking(ranked(table, score, ties, descending=False), score, left_out, notes)
-
-
-def _with_mean_rank(
-    table: "pd.DataFrame", accuracy: str, score: str, weights: dict[str, int], ties: str
-) -> "pd.DataFrame":
-    ranks = {}
-    for quantity in weights:
-        is_size = quantity in table.columns and quantity != accuracy
-        column = quantity if is_size else accuracy
-        ranks[quantity] = exact_ranks(table[column], ties, descending=not is_size)
-    means = [
-        weighted_mean(zip(weights.values(), row, strict=True))
-        for row in zip(*ranks.values(), strict=True)
-    ]
-    table.insert(2, score, means)
-    for place, (quantity, values) in enumerate(ranks.items(), 3):
-        table.insert(place, f"rank_{quantity}", values)
-    return table
+    columns_of = {each: each if each in sizes else ranking.score for each in weights}
+    ranks = {
+        f"rank_{quantity}": exact_ranks(
+            [row[column] for row in rows], ties, descending=column == ranking.score
+        )
+        for quantity, column in columns_of.items()
+    }
+    for place, row in enumerate(rows):
+        own = {name: of_all[place] for name, of_all in ranks.items()}
+        row[score] = weighted_mean(zip(weights.values(), own.values(), strict=True))
+        row.update(own)
+    columns = ["rank", "team", "run", score, *ranks, ranking.score, *sizes]
+    return Ranking(columns, ranked(rows, score, ties, descending=False), score, left_out, notes)
 
 
 def _opt_outs(results: list[Result], config: Config) -> dict[tuple[str, str], str]:

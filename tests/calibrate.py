@@ -29,9 +29,8 @@ from inference import Sample, Settings
 CAMPAIGNS = 2000
 # What the randomization test decides on should be seen at a tenth of a point; the bootstrap test,
 # which decides nothing, has as many campaigns as the intervals.
-CAMPAIGNS_ALIKE, CAMPAIGNS_OTHERWISE = 40_000, 5_000
+CAMPAIGNS_ALIKE, CAMPAIGNS_OTHERWISE = 100_000, 5_000
 SETTINGS = Settings(seed=2026, level=0.95, resamples=10_000, draws=10_000, ties="competition")
-WIDTHS = (10, 5, 9, 7, 24, 13, 10, 11, 10)
 SCORE, MEAN = "profile_score", "mean_profile_score"
 # Pairs in a document: how many of the 57 newspaper documents have so many.
 SIZES = {1: 1, 2: 4, 3: 4, 4: 5, 5: 1, 7: 1, 8: 2, 9: 3, 10: 2, 12: 5, 15: 2, 16: 27}
@@ -175,25 +174,38 @@ def measure(
     runs: list[Run],
     campaigns: int,
 ) -> np.ndarray:
-    """Return the mean of a measure over campaigns."""
+    """Return what is measured of each campaign, as [campaign, ...]."""
     with ProcessPoolExecutor() as processes:
         found = processes.map(partial(what, world, runs), range(campaigns), chunksize=50)
-        return np.nanmean(list(found), axis=0)
+        return np.array(list(found))
+
+
+class Table(NamedTuple):
+    """A table that is printed row by row: its columns with their widths, and its rows."""
+
+    title: str
+    columns: dict[str, int]
+    rows: Callable[[], Iterable[list[str]]]
+
+    def print(self) -> None:
+        """Print the table in Markdown."""
+        print(f"\n{self.title}\n")
+        self._print_row(list(self.columns))
+        self._print_row(["-" * width for width in self.columns.values()])
+        for row in self.rows():
+            self._print_row(row)
+
+    def _print_row(self, cells: list[str]) -> None:
+        widths = self.columns.values()
+        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        print(f"| {' | '.join(padded)} |", flush=True)
+
+
+FACTS = {"file": 10, "files": 5, "documents": 9, "effects": 7}
 
 
 def coverages() -> Iterable[list[str]]:
     """Yield the rows of the table of coverage."""
-    yield [
-        "file",
-        "files",
-        "documents",
-        "effects",
-        "run",
-        "BCa",
-        "percentile",
-        "nominal BCa",
-        "nominal percentile",
-    ]
     worlds = [
         ("newspapers", World(NEWSPAPERS, 1, 30, 0.02)),
         ("newspapers", World(NEWSPAPERS, 1, 30, 0.10)),
@@ -206,17 +218,22 @@ def coverages() -> Iterable[list[str]]:
     ]
     runs = {"best": BEST, "middle": MIDDLE, "weak": WEAK}
     for name, world in worlds:
-        bca, nominal_bca, percentile, nominal = measure(
-            coverage, world, list(runs.values()), CAMPAIGNS
-        )
+        held = measure(coverage, world, list(runs.values()), CAMPAIGNS)
+        bca, nominal_bca, percentile, nominal = held.mean(axis=0)
         for place, run in enumerate(runs):
             shares = [each[place] for each in (bca, percentile, nominal_bca, nominal)]
             yield [name, *_facts(world), run, *(f"{share:.1%}" for share in shares)]
 
 
+COVERAGE = Table(
+    "How often 95% intervals hold the true score (standard error 0.5 points)",
+    {**FACTS, "run": 6, "BCa": 6, "percentile": 10, "nominal BCa": 11, "nominal percentile": 18},
+    coverages,
+)
+
+
 def errors() -> Iterable[list[str]]:
     """Yield the rows of the table of false differences."""
-    yield ["file", "files", "documents", "effects", "runs", "randomization", "bootstrap"]
     for name, world in [
         ("newspapers", World(NEWSPAPERS, 1, 30, 0.02)),
         ("newspapers", World(NEWSPAPERS, 1, 30, 0.10)),
@@ -229,8 +246,21 @@ def errors() -> Iterable[list[str]]:
             ("two with other strengths", [MIDDLE, OTHER_STRENGTHS], CAMPAIGNS_OTHERWISE),
             ("ten alike, corrected", [MIDDLE] * 10, CAMPAIGNS_OTHERWISE),
         ):
-            shares = measure(false_differences, world, runs, campaigns)
-            yield [name, *_facts(world), kind, *(f"{share:.1%}" for share in shares)]
+            found = measure(false_differences, world, runs, campaigns).T
+            shares = [_with_error(each[~np.isnan(each)]) for each in found]
+            yield [name, *_facts(world), kind, *shares]
+
+
+def _with_error(found: np.ndarray) -> str:
+    share = found.mean()
+    return f"{share:.2%} ± {np.sqrt(share * (1 - share) / len(found)):.2%}"
+
+
+ERRORS = Table(
+    "How often equally good runs are called different at 5% (± standard error)",
+    {**FACTS, "runs": 24, "randomization": 15, "bootstrap": 15},
+    errors,
+)
 
 
 def _facts(world: World) -> list[str]:
@@ -242,14 +272,8 @@ def main() -> None:
     start = time.perf_counter()
     print(f"{SETTINGS.resamples} resamples, {CAMPAIGNS} campaigns a row; of the randomization test")
     print(f"{CAMPAIGNS_ALIKE} for two runs alike and {CAMPAIGNS_OTHERWISE} for the others")
-    for title, rows in (
-        ("How often 95% intervals hold the true score", coverages()),
-        ("How often equally good runs are called different at 5%", errors()),
-    ):
-        print(f"\n{title}\n")
-        for row in rows:
-            cells = zip(row, WIDTHS, strict=False)
-            print(" | ".join(cell.ljust(width) for cell, width in cells), flush=True)
+    COVERAGE.print()
+    ERRORS.print()
     print(f"\n{time.perf_counter() - start:.0f} s on {os.cpu_count()} cores")
 
 

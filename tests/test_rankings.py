@@ -1,7 +1,5 @@
 """Rankings of hand-made results: ties, order, who takes part, and how efficiency is ranked."""
 
-import subprocess
-import sys
 from fractions import Fraction
 
 import pytest
@@ -9,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import campaign
-from kit import PROJECT, make_environment
 from rankings import exact_ranks, rank_efficiency, rank_file, rank_mean
 
 CONFIG = campaign.load_config(campaign.DEFAULT_CONFIG)
@@ -62,7 +59,7 @@ def efficiency(results, profile="mean", ties="competition"):
 
 def column(ranking, *names):
     """Return a column of a ranking, or the tuples of several."""
-    columns = [ranking.table[name].tolist() for name in names]
+    columns = [[row[name] for row in ranking.rows] for name in names]
     return columns[0] if len(names) == 1 else list(zip(*columns, strict=True))
 
 
@@ -160,7 +157,7 @@ def test_a_label_that_the_reference_never_uses_is_named():
 
 def test_a_mean_is_of_all_files_and_shows_each():
     ranking = rank_overall(everywhere(scores=["1/2", "1/4", "3/4"]))
-    [row] = ranking.table.to_dict("records")
+    [row] = ranking.rows
     assert row == {
         "rank": 1,
         "team": "team1",
@@ -190,8 +187,9 @@ def test_runs_that_lack_a_file_are_named_and_never_completed_by_another_run():
 
 def test_a_ranking_may_be_empty():
     ranking = rank_overall([result()])
-    assert ranking.table.empty
-    assert efficiency([result()]).table.empty
+    assert ranking.rows == []
+    assert ranking.columns == ["rank", "team", "run", MEAN]
+    assert efficiency([result()]).rows == []
 
 
 @pytest.mark.parametrize("ties", ["competition", "dense"])
@@ -284,12 +282,3 @@ def test_accuracy_weighs_half_in_the_balanced_profile():
     assert column(mean, "rank", "team") == [(1, "team2"), (2, "team1")]
     balanced = efficiency([*best, *small], "balanced")
     assert column(balanced, "rank", "balanced_efficiency_profile_rank") == [(1, Fraction(3, 2))] * 2
-
-
-def test_no_stage_loads_pandas_before_it_has_something_to_rank():
-    code = "import sys, current, check_run, intake; print('pandas' in sys.modules)"
-    environment = make_environment(PYTHONPATH=str(PROJECT / "lib"))
-    said = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert said.stdout == "False\n"
