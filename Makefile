@@ -130,7 +130,7 @@ lint: setup-dev
 bench: setup-dev
 	$(run) tests/bench.py
 
-## check intervals and tests on campaigns whose truth is known; takes minutes
+## check intervals and tests on campaigns whose truth is known; takes half an hour
 calibrate: setup-dev
 	$(run) tests/calibrate.py
 
@@ -249,7 +249,8 @@ clean: setup
 
 .PHONY: show-top
 show-top: setup
-	$(run) lib/show_top.py $(results) $(rankings_in) $(diagnostics_in) $(significance_in) $(page)
+	$(run) lib/show_top.py $(results) $(rankings_in) $(diagnostics_in) $(significance_in) \
+		$(ensembles) $(breakdowns) $(page)
 
 ## install what the evaluation needs into venv/
 setup:

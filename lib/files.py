@@ -57,9 +57,15 @@ def _line(cells: list[object]) -> str:
     return line + "\n"
 
 
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
 def one_line(text: str) -> str:
-    """Return text as a cell can hold it: tabs and line ends as backslash escapes."""
-    return text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    """Return text as a cell can hold it: tabs and line ends as backslash escapes.
+
+    Backslashes are doubled, so that no two texts become the same.
+    """
+    return text.translate(_ESCAPES)
 
 
 def read_tsv(path: Path) -> list[dict[str, str]]:

@@ -31,6 +31,8 @@ def main(arguments: argparse.Namespace) -> int:
     print(f"  {arguments.rankings_dir}/   the rankings, all digits")
     print(f"  {arguments.diagnostics_dir}/   each run, pair by pair")
     print(f"  {arguments.significance_dir}/   how sure the ranks are")
+    print(f"  {arguments.ensemble_dir}/   what runs say together, and the hardest pairs")
+    print(f"  {arguments.breakdown_dir}/   where runs fail")
     print(f"  {arguments.results_dir}/validation/   what validation found")
     return cli.EXIT_OK
 
@@ -43,6 +45,8 @@ def command_line() -> argparse.ArgumentParser:
         "--rankings-dir",
         "--diagnostics-dir",
         "--significance-dir",
+        "--ensemble-dir",
+        "--breakdown-dir",
         "--results-md",
     )
 

@@ -26,7 +26,14 @@ def test_every_place_that_it_names_exists(base):
     base.infer()
     _, _, places = base.script("show_top").out.partition("Look at\n")
     named = [line.split("   ")[0].strip() for line in places.splitlines()]
-    folders = ("system-rankings", "diagnostics", "significance", "validation")
+    folders = (
+        "system-rankings",
+        "diagnostics",
+        "significance",
+        "ensemble",
+        "breakdown",
+        "validation",
+    )
     assert named == [str(base.page), *(f"{base.results}/{folder}/" for folder in folders)]
     assert base.page.is_file()
     assert all((base.results / folder).is_dir() for folder in folders)
