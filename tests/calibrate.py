@@ -1,10 +1,10 @@
 """Check the intervals and tests of `make significance` on campaigns whose truth is known.
 
-Run it with `make calibrate`; it takes half an hour on two cores and prints the tables of docs/significance.md.
-Campaigns are drawn like the ones of HIPE-2026: documents with as many pairs, with gold labels
-that cluster in documents as much, and with runs that are right with known probabilities which
-shift from document to document. Then the code of lib/ computes intervals and p-values, and they
-are compared with the truth. It always succeeds: it measures.
+Run it with `make calibrate`; it takes half an hour on two cores and prints the tables of
+docs/significance.md. Campaigns are drawn like the ones of HIPE-2026: documents with as many pairs,
+with gold labels that cluster in documents as much, and with runs that are right with known
+probabilities which shift from document to document. Then the code of lib/ computes intervals and
+p-values, and they are compared with the truth. It always succeeds: it measures.
 """
 
 import os
