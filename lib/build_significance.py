@@ -34,8 +34,9 @@ from stage import Product, Stage, code_digest, holding
 
 INTERVALS_HEADER = ["rank", "team", "run", "score", "value", "low", "high", "method"]
 INTERVALS_HEADER += ["percentile_low", "percentile_high", "at_label_mode"]
-RANKS_HEADER = ["rank", "team", "run", "best_rank", "worst_rank", "cluster", "first_group"]
-RANKS_HEADER += ["last_group", "probability_first", "rank_low", "rank_high", "at_label_mode"]
+RANKS_HEADER = ["rank", "team", "run", "best_rank", "worst_rank", "cluster", "tier"]
+RANKS_HEADER += ["first_group", "last_group", "probability_first", "rank_low", "rank_high"]
+RANKS_HEADER += ["at_label_mode"]
 PAIRWISE_HEADER = ["team", "run", "other_team", "other_run", "difference", "low", "high", "method"]
 PAIRWISE_HEADER += ["p_bootstrap", "p_bootstrap_holm", "p_randomization", "p_randomization_holm"]
 PAIRWISE_HEADER += ["swaps", "significant", "at_label_mode"]
@@ -190,21 +191,22 @@ def intervals_tsv(found: Findings, mode: str) -> bytes:
 def ranks_tsv(found: Findings, mode: str) -> bytes:
     """Return what can be said of the rank of each run."""
     rows, settings = found.ranking.rows, found.settings
-    columns: list[Any] = [[None] * len(rows)] * 8
+    columns: list[Any] = [[None] * len(rows)] * 9
     score = found.ranking.about["score"]
     if found.tests is not None:
         values = np.array([float(row[score]) for row in rows])
         better = rank_uncertainty.better_than(values, found.tests.significant)
         columns[:2] = rank_uncertainty.rank_ranges(better)
         columns[2] = rank_uncertainty.clusters(better)
-        columns[3:5] = zip(*rank_uncertainty.groups(better), strict=True)
+        columns[3] = rank_uncertainty.tiers(better)
+        columns[4:6] = zip(*rank_uncertainty.groups(better), strict=True)
     if found.estimates is not None:
         resampled = found.estimates[score].resampled
         ranks = rank_uncertainty.ranks(
             resampled, settings.ties, descending=not found.ranking.is_efficiency
         )
-        columns[5] = rank_uncertainty.probability_first(ranks)
-        columns[6:] = rank_uncertainty.rank_intervals(ranks, settings.level)
+        columns[6] = rank_uncertainty.probability_first(ranks)
+        columns[7:] = rank_uncertainty.rank_intervals(ranks, settings.level)
     return tsv_bytes(
         RANKS_HEADER,
         [

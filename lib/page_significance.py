@@ -7,6 +7,7 @@ from markdown import code, link
 from significance_index import Row, Significance, tables_of
 
 FEW_DOCUMENTS = 10
+CLUSTER_RULE, TIER_RULE = "———", "· · ·"
 _MARK = "†"
 RunId = tuple[str, str]
 
@@ -56,9 +57,12 @@ class Certainty:
         first, last = (_letter(int(known[name])) for name in ("first_group", "last_group"))
         return first if first == last else f"{first}–{last}"
 
-    def begins_cluster(self, row: Row, before: Row) -> bool:
-        """Tell whether a rule belongs between two neighbouring rows."""
-        return self._ranks[_run(row)]["cluster"] != self._ranks[_run(before)]["cluster"]
+    def rule(self, row: Row, before: Row) -> str | None:
+        """Return what the cells of a rule between two neighbouring rows hold; None without one."""
+        known, above = self._ranks[_run(row)], self._ranks[_run(before)]
+        if known["cluster"] != above["cluster"]:
+            return CLUSTER_RULE
+        return TIER_RULE if known["tier"] != above["tier"] else None
 
     def sentences(self, rows: list[Row], name: Callable[[Row], str], folder: str) -> list[str]:
         """Return what is said under the table.
@@ -107,16 +111,14 @@ def how_to_read(significance: Significance) -> str:
         f" {code('rank range')} is from 1 + the number of significantly better runs to the number"
         " of runs less those that are significantly worse: a run may claim any rank in it. Runs"
         f" that share a letter of {code('groups')} are neighbours of which no two differ"
-        " significantly. A rule between rows means that every run above it is significantly better"
-        " than every run below it; where there is none, the order may be chance. Efficiency tables"
+        f" significantly. Rules of dots ({TIER_RULE}) part the table into tiers: no two runs of a"
+        " tier differ significantly, so that their order may be chance, and the first run below a"
+        " rule differs from at least one of the tier above, but not always from its neighbours."
+        f" Only a solid rule ({CLUSTER_RULE}) means that every run above it is significantly better"
+        " than every run below it. Efficiency tables"
         f" show the ranks that a run has in {percent} of the resamples instead, and no tests,"
         " because a mean rank depends on all other runs."
     )
-
-
-def rule(columns: int) -> list[str]:
-    """Return the cells of a row that separates two clusters."""
-    return ["———"] * columns
 
 
 def _run(row: dict[str, Any]) -> RunId:

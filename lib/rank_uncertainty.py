@@ -71,6 +71,22 @@ def groups(better: np.ndarray) -> list[tuple[int, int]]:
     ]
 
 
+def tiers(better: np.ndarray) -> list[int]:
+    """Return the number of the tier of each run, from 1; runs in the order of the ranking.
+
+    A tier is a group, too, but tiers do not overlap: from the top, each holds as many neighbouring
+    runs as there are of which no two differ significantly.
+    """
+    numbers: list[int] = []
+    end = 0
+    for first, last in groups(better):
+        # Groups are numbered from the top, so the last group of its first run ends a tier.
+        is_new = not numbers or first > end
+        numbers.append((numbers[-1] if numbers else 0) + is_new)
+        end = last if is_new else end
+    return numbers
+
+
 def ranks(scores: np.ndarray, ties: str, *, descending: bool = True) -> np.ndarray:
     """Return the ranks within each row of scores, as [row, run].
 

@@ -10,7 +10,7 @@ import names
 from campaign import VERSION, Config, Team
 from files import digest_of_values
 from markdown import anchor, code, escape, link, table
-from page_significance import Certainty, how_to_read, rule
+from page_significance import Certainty, how_to_read
 from problems import Problem, is_error, plural
 from reports import Entry
 from significance_index import Significance
@@ -297,8 +297,8 @@ def _table(
             shown.insert(1, certainty.rank_range(row))
             groups = certainty.groups(row)
             shown += [] if groups is None else [groups]
-            if place and certainty.begins_cluster(row, rows[place - 1]):
-                cells.append(rule(len(shown) + 1))
+            if place and (rule := certainty.rule(row, rows[place - 1])):
+                cells.append([rule] * (len(shown) + 1))
         cells.append([*shown, links.of(row, about)])
     if certainty:
         header.insert(1, certainty.rank_column)

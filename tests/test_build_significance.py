@@ -396,6 +396,7 @@ def test_ranges_and_clusters_follow_from_the_tests(small):
                 assert int(other["last_group"]) < int(row["first_group"])
     # As the qualities have it: two good runs, two middling ones, one that is mostly wrong.
     assert [row["cluster"] for row in ranks] == ["1", "1", "2", "2", "3"]
+    assert [row["tier"] for row in ranks] == ["1", "1", "2", "2", "3"]
     assert [row["first_group"] for row in ranks] == ["1", "1", "2", "2", "3"]
     assert [(row["best_rank"], row["worst_rank"]) for row in ranks] == [
         ("1", "2"),
@@ -424,7 +425,8 @@ def test_an_efficiency_ranking_has_ranges_over_the_resamples_and_no_tests(campai
     significance(campaign)
     ranks = table(campaign, EFFICIENCY, "ranks")
     for row in ranks:
-        assert (row["best_rank"], row["worst_rank"], row["cluster"]) == ("", "", "")
+        tested = ("best_rank", "worst_rank", "cluster", "tier", "first_group", "last_group")
+        assert [row[name] for name in tested] == [""] * 6
         assert int(row["rank_low"]) <= int(row["rank_high"])
     # The lowest mean rank is the best: the first of the table is not the last of the resamples.
     assert (ranks[0]["rank_low"], ranks[-1]["probability_first"]) == ("1", "0.0")

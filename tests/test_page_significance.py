@@ -14,13 +14,14 @@ SWAPS = {"first": 10000, "most": 10000, "limit": 0.1, "exact": False}
 TITLE, OVERALL = "Newspapers, German (test)", "Overall accuracy profile (test A)"
 
 
-def rank(team, best=1, worst=3, *, cluster=1, groups=(1, 1), first="0.5"):
+def rank(team, best=1, worst=3, *, cluster=1, tier=1, groups=(1, 1), first="0.5"):
     return {
         "team": team,
         "run": "run1",
         "best_rank": str(best),
         "worst_rank": str(worst),
         "cluster": str(cluster),
+        "tier": str(tier),
         "first_group": str(groups[0]),
         "last_group": str(groups[1]),
         "probability_first": first,
@@ -89,10 +90,12 @@ def test_groups_are_letters(groups, letters):
     assert certainty([rank("a", groups=groups)]).groups(row("a")) == letters
 
 
-def test_a_rule_stands_where_a_cluster_begins():
-    found = certainty([rank("a"), rank("b"), rank("c", cluster=2)])
-    assert not found.begins_cluster(row("b"), row("a"))
-    assert found.begins_cluster(row("c"), row("b"))
+def test_a_solid_rule_begins_a_cluster_and_one_of_dots_a_tier():
+    ranks = [rank("a"), rank("b"), rank("c", tier=2), rank("d", cluster=2, tier=3)]
+    found = certainty(ranks)
+    assert found.rule(row("b"), row("a")) is None
+    assert found.rule(row("c"), row("b")) == "· · ·"
+    assert found.rule(row("d"), row("c")) == "———"
 
 
 def test_the_runs_that_none_is_better_than_are_named():

@@ -17,6 +17,7 @@ from rank_uncertainty import (
     rank_intervals,
     rank_ranges,
     ranks,
+    tiers,
 )
 
 TABLES = st.integers(1, 7).flatmap(
@@ -110,6 +111,30 @@ def test_a_difference_inside_parts_neighbours_that_do_not_differ_themselves():
 def test_one_run_is_one_group_and_none_is_none():
     assert (groups(better(1)), clusters(better(1))) == ([(1, 1)], [1])
     assert (groups(better(0)), clusters(better(0))) == ([], [])
+
+
+def test_tiers_are_groups_that_do_not_overlap():
+    # The first differs from the third, and the third from no one below it.
+    assert tiers(better(5, (0, 2))) == [1, 1, 2, 2, 2]
+    assert tiers(better(5, (0, 2), (3, 4))) == [1, 1, 2, 2, 3]
+    assert tiers(better(3)) == [1, 1, 1]
+    assert (tiers(better(1)), tiers(better(0))) == ([1], [])
+
+
+@given(differences())
+def test_a_tier_ends_before_the_first_run_that_differs_from_one_of_it(table):
+    differ = table | table.T
+    found = tiers(table)
+    expected, members = [], []
+    for run in range(len(table)):
+        if any(differ[run, member] for member in members):
+            members = []
+        expected.append(expected[-1] + (not members) if expected else 1)
+        members.append(run)
+    assert found == expected
+    # Where a cluster begins, a tier does.
+    begins = np.diff(clusters(table)) > 0
+    assert (np.diff(found)[begins] == 1).all()
 
 
 def members(found):
