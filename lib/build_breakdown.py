@@ -27,7 +27,7 @@ from document_counts import Counts, RunId, macro_recall
 from files import digest_of_values, one_line, tsv_bytes
 from inference import Estimate, Sample, Settings, settings_of
 from problems import Problem, plural, quote
-from ranked import Rankings
+from ranking_tables import RankingTables
 from stage import Product, Stage, code_digest, holding
 
 PERIOD, DISTANCE, LINKS, GOLD_LABEL = "period", "mention distance", "links", "gold label"
@@ -240,7 +240,9 @@ def pairs_tsv(found: _Reference, config: Config) -> bytes:
 class _Breakdowns:
     """Makes the products: the tables of each reference."""
 
-    def __init__(self, arguments: argparse.Namespace, config: Config, rankings: Rankings) -> None:
+    def __init__(
+        self, arguments: argparse.Namespace, config: Config, rankings: RankingTables
+    ) -> None:
         self._config = config
         self._mode = arguments.at_label_mode
         self._settings = settings_of(config.facts["significance"], arguments.ties)
@@ -285,7 +287,7 @@ def main(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     cli.require_mode(arguments.at_label_mode, config)
     with holding(arguments.results_dir, "breakdown", ["rankings", "diagnostics"]):
-        rankings = Rankings(arguments.rankings_dir)
+        rankings = RankingTables(arguments.rankings_dir)
         rankings.require_made_with(arguments.at_label_mode, arguments.ties)
         products = _Breakdowns(arguments, config, rankings).products()
         outcome = Stage("breakdown", arguments.breakdown_dir).refresh(

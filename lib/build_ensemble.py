@@ -21,7 +21,7 @@ from campaign import Config, load_config, load_teams
 from diagnosed import Diagnosed, Diagnostics
 from files import digest_of_values, one_line, tsv_bytes
 from problems import plural
-from ranked import Rankings
+from ranking_tables import RankingTables
 from stage import Product, Stage, code_digest, holding
 
 PLURALITY, ALPHABET = "plurality", "alphabetical order"
@@ -211,7 +211,9 @@ def _place(document: dict, pair: dict, names: dict[str, Any]) -> list[str]:
 class _Ensembles:
     """Makes the products: the tables of each reference."""
 
-    def __init__(self, arguments: argparse.Namespace, config: Config, rankings: Rankings) -> None:
+    def __init__(
+        self, arguments: argparse.Namespace, config: Config, rankings: RankingTables
+    ) -> None:
         self._config = config
         self._mode = arguments.at_label_mode
         self._diagnostics = Diagnostics(arguments.diagnostics_dir, rankings.index)
@@ -267,7 +269,7 @@ def main(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     cli.require_mode(arguments.at_label_mode, config)
     with holding(arguments.results_dir, "ensemble", ["rankings", "diagnostics"]):
-        rankings = Rankings(arguments.rankings_dir)
+        rankings = RankingTables(arguments.rankings_dir)
         rankings.require_made_with(arguments.at_label_mode, arguments.ties)
         products = _Ensembles(arguments, config, rankings).products()
         outcome = Stage("ensemble", arguments.ensemble_dir).refresh(

@@ -24,7 +24,7 @@ from diagnosed import Diagnostics
 from files import digest_of_file, digest_of_values
 from mentions import Nearest, Piece, excerpt, nearest_mentions
 from problems import Problem
-from ranked import Rankings
+from ranking_tables import RankingTables
 from reports import Entry, read_report
 from stage import Product, Stage, code_digest, holding
 from votes import MAJORITY, Vote, is_flagged, vote
@@ -292,7 +292,7 @@ def main(arguments: argparse.Namespace) -> int:
     cli.require_mode(arguments.at_label_mode, config)
     reads = ["references", "rankings", "diagnostics"]
     with holding(arguments.results_dir, "gt-validation", reads):
-        rankings = Rankings(arguments.rankings_dir)
+        rankings = RankingTables(arguments.rankings_dir)
         rankings.require_made_with(arguments.at_label_mode, arguments.ties)
         reviews = _Reviews(arguments, config, rankings.index)
         products = {}

@@ -16,7 +16,7 @@ import names
 from campaign import VERSION, Config, load_config
 from files import digest_of_values, json_bytes, tsv_bytes
 from per_run import Result, read_results
-from ranked import INDEX, runs_digest
+from ranking_tables import INDEX, runs_digest
 from rankings import Ranking, rank_efficiency, rank_file, rank_mean
 from reports import Entry, read_report
 from stage import Product, Stage, code_digest, holding

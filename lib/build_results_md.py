@@ -15,7 +15,7 @@ import names
 from build_diagnostics import METRICS_SUFFIX, PAIRS_SUFFIX
 from campaign import load_config, load_teams
 from files import digest_of_values
-from ranked import INDEX, Rankings
+from ranking_tables import INDEX, RankingTables
 from reports import read_report
 from results_page import Findings, page
 from significance_index import read_significance
@@ -46,7 +46,7 @@ def main(arguments: argparse.Namespace) -> int:
     path = arguments.results_md
     reads = ["references", "submissions", "info", "rankings", "significance"]
     with holding(arguments.results_dir, "results-md", reads):
-        rankings = Rankings(arguments.rankings_dir)
+        rankings = RankingTables(arguments.rankings_dir)
         rankings.require_made_with(arguments.at_label_mode, arguments.ties)
         reports = [read_report(arguments.results_dir, name, target) for name, target in REPORTS]
         runs = [e for e in reports[1] if e["kind"] == names.RUN and e["valid"]]

@@ -27,8 +27,8 @@ from files import digest_of_file, digest_of_values, json_bytes, read_tsv, tsv_by
 from inference import Comparison, Efficiency, Estimate, Sample, Settings, Statistic, settings_of
 from paired_tests import Randomization
 from problems import Problem, plural
-from ranked import INDEX as RANKINGS
-from ranked import Rankings
+from ranking_tables import INDEX as RANKINGS
+from ranking_tables import RankingTables
 from significance_index import INDEX, counts_file, tables_of
 from stage import Product, Stage, code_digest, holding
 
@@ -63,19 +63,19 @@ class Ranking(NamedTuple):
         return self.about["kind"] == "efficiency"
 
 
-def rankings_of(ranked: Rankings, config: Config) -> list[Ranking]:
+def rankings_of(tables: RankingTables, config: Config) -> list[Ranking]:
     """Return all rankings with what each is over."""
-    by_file = ranked.by_file
+    by_file = tables.by_file
     means = config.facts["rankings"]["means"]
     rankings = []
-    for about in ranked.all:
+    for about in tables.all:
         if "reference" in about:
             over = [each for each in by_file if each["reference"] == about["reference"]]
         else:
             facts = means[about["of"]] if about["kind"] == "efficiency" else about
             keys = ("dataset", "split")
             over = [each for each in by_file if all(each[key] == facts[key] for key in keys)]
-        rankings.append(Ranking(about, ranked.rows(about), over))
+        rankings.append(Ranking(about, tables.rows(about), over))
     return rankings
 
 
@@ -249,14 +249,16 @@ def _plain(value: Any) -> Any:
 class _Significance:
     """Makes the products: counts of each reference, then the tables of each ranking."""
 
-    def __init__(self, arguments: argparse.Namespace, config: Config, ranked: Rankings) -> None:
+    def __init__(
+        self, arguments: argparse.Namespace, config: Config, tables: RankingTables
+    ) -> None:
         self._config = config
         self._mode = arguments.at_label_mode
         self._settings = settings_of(config.facts["significance"], arguments.ties)
         self._folder = arguments.significance_dir
-        self._ranked = ranked
-        self._diagnostics = Diagnostics(arguments.diagnostics_dir, ranked.index)
-        self._rankings = rankings_of(ranked, config)
+        self._ranking_tables = tables
+        self._diagnostics = Diagnostics(arguments.diagnostics_dir, tables.index)
+        self._rankings = rankings_of(tables, config)
         self._counts: dict[str, Counts] = {}
 
     def counts_products(self) -> dict[str, Product]:
@@ -291,7 +293,7 @@ class _Significance:
             )
             for ranking in self._rankings
         }
-        made_of = self._ranked.digest_of(RANKINGS)
+        made_of = self._ranking_tables.digest_of(RANKINGS)
         inputs = {"rankings": made_of, "config": self._config.digest}
         products[INDEX] = Product([INDEX], inputs, lambda: {INDEX: self._index(made_of)})
         return products
@@ -299,7 +301,7 @@ class _Significance:
     def _inputs(self, ranking: Ranking) -> dict[str, str | None]:
         files = [counts_file(reference["reference"]) for reference in ranking.references]
         return {
-            "ranking": self._ranked.digest_of(ranking.about["file"]),
+            "ranking": self._ranking_tables.digest_of(ranking.about["file"]),
             "counts": digest_of_values([digest_of_file(self._folder / file) for file in files]),
             "config": self._config.digest,
             "at_label_mode": self._mode,
@@ -378,16 +380,16 @@ def main(arguments: argparse.Namespace) -> int:
     cli.require_mode(arguments.at_label_mode, config)
     code = code_digest(__file__)
     with holding(arguments.results_dir, "significance", ["rankings", "diagnostics"]):
-        ranked = Rankings(arguments.rankings_dir)
-        ranked.require_made_with(arguments.at_label_mode, arguments.ties)
-        significance = _Significance(arguments, config, ranked)
+        tables = RankingTables(arguments.rankings_dir)
+        tables.require_made_with(arguments.at_label_mode, arguments.ties)
+        significance = _Significance(arguments, config, tables)
         Stage("counts", arguments.significance_dir).refresh(
             significance.counts_products(), code, only_check=arguments.only_check
         )
         outcome = Stage("significance", arguments.significance_dir).refresh(
             significance.ranking_products(), code, only_check=arguments.only_check
         )
-    print(f"significance: {plural(len(ranked.all), 'ranking')}, {outcome.summary('written')}")
+    print(f"significance: {plural(len(tables.all), 'ranking')}, {outcome.summary('written')}")
     return cli.EXIT_OK
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import cli
 from files import parse_tsv, write_whole
 from markdown import code, escape, table
-from ranked import Rankings
+from ranking_tables import RankingTables
 from stage import Stage
 
 Row = dict[str, str]
@@ -78,7 +78,7 @@ def _title(about: dict[str, Any]) -> str:
 
 
 def _tables(folder: Path) -> tuple[dict[str, Any], dict[str, list[Row]]]:
-    rankings = Rankings(folder)
+    rankings = RankingTables(folder)
     return rankings.index, {about["file"]: rankings.rows(about) for about in rankings.all}
 
 

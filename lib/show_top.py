@@ -10,14 +10,14 @@ import argparse
 from tabulate import tabulate
 
 import cli
-from ranked import Rankings
+from ranking_tables import RankingTables
 
 ROWS = 5
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Print the paths and the top of the first ranking over several files."""
-    rankings = Rankings(arguments.rankings_dir)
+    rankings = RankingTables(arguments.rankings_dir)
     for about in rankings.all:
         if about["kind"] == "means":
             rows = rankings.rows(about)[:ROWS]

@@ -15,7 +15,7 @@ from document_counts import counts_of, scores
 from files import read_tsv
 from inference import Sample, Settings
 from kit import DE, EN, FR, INFO, SURPRISE, document, find_pair, pair, perfect
-from ranked import Rankings
+from ranking_tables import RankingTables
 from significance_index import tables_of
 
 OVERALL, GERMAN = "ranking-overall-test-a.tsv", "ranking-impresso-test-de.tsv"
@@ -593,7 +593,7 @@ def test_an_edited_ranking_is_not_believed(small):
 
 def test_counts_must_give_the_scores_of_the_ranking(small):
     config = load_config(small.config)
-    rankings = rankings_of(Rankings(small.results / "system-rankings"), config)
+    rankings = rankings_of(RankingTables(small.results / "system-rankings"), config)
     [ranking] = [each for each in rankings if each.about["file"] == GERMAN]
     significance(small)
     sample = Sample([DE], [counts_of(counts(small), LABELS).of_runs(ranking.runs)])

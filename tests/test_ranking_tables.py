@@ -4,7 +4,7 @@ import pytest
 
 from campaign import BadInput
 from kit import DE
-from ranked import Rankings, runs_digest
+from ranking_tables import RankingTables, runs_digest
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def problems(call, *arguments):
 
 
 def test_every_ranking_has_its_rows(folder):
-    rankings = Rankings(folder)
+    rankings = RankingTables(folder)
     for about in rankings.all:
         rows = rankings.rows(about)
         assert len(rows) == about["runs"]
@@ -30,7 +30,7 @@ def test_every_ranking_has_its_rows(folder):
 
 
 def test_without_rankings_there_is_something_to_do(tmp_path):
-    assert problems(Rankings, tmp_path) == [
+    assert problems(RankingTables, tmp_path) == [
         f"error: {tmp_path}: found no rankings; expected what an earlier stage writes;"
         " run make rankings"
     ]
@@ -45,7 +45,7 @@ def test_a_file_that_is_not_what_was_written_is_named(folder, name, data):
         (folder / name).unlink()
     else:
         (folder / name).write_bytes(data)
-    [line] = problems(Rankings, folder)
+    [line] = problems(RankingTables, folder)
     assert line.startswith(f"error: {folder / name}: ")
     assert line.endswith("run make rankings")
 
@@ -55,12 +55,12 @@ def test_an_edited_score_is_not_believed(folder):
     text = path.read_text("utf-8")
     path.write_text(text.replace("\t1.0\t", "\t0.9\t", 1), "utf-8")
     assert path.read_text("utf-8") != text
-    [line] = problems(Rankings, folder)
+    [line] = problems(RankingTables, folder)
     assert "ranking-overall-test-a.tsv" in line
 
 
 def test_another_mode_or_another_way_to_number_ties_is_refused(folder):
-    rankings = Rankings(folder)
+    rankings = RankingTables(folder)
     rankings.require_made_with("TERNARY", "competition")
     for mode, ties in (("BINARY", "competition"), ("TERNARY", "dense")):
         [line] = problems(rankings.require_made_with, mode, ties)
@@ -72,7 +72,7 @@ def test_rankings_of_other_runs_are_refused(base, folder):
         (entry["file"], entry["digests"]["run"])
         for entry in base.json("validation/submissions.json")["files"]
     ]
-    rankings = Rankings(folder)
+    rankings = RankingTables(folder)
     rankings.require_made_of(reversed(runs))
     [line] = problems(rankings.require_made_of, runs[1:])
     assert "rankings of other runs" in line

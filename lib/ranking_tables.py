@@ -20,7 +20,7 @@ def runs_digest(runs: Iterable[tuple[str, str]]) -> str:
     return digest_of_values(sorted(runs))
 
 
-class Rankings:
+class RankingTables:
     """The rankings of a folder, just as their stage wrote them.
 
     index: content of rankings.json: what each ranking is, how it was made, who is left out and why.
