@@ -13,28 +13,29 @@ import argparse
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import cli
 import inference
 import strata
+from bootstrap import Intervals
 from campaign import BadInput, Config, load_config
 from data_repo import DataRepo
 from diagnosed import Diagnosed, Diagnostics
 from document_counts import Counts, RunId, macro_recall
 from files import digest_of_values, one_line, tsv_bytes
-from inference import Estimate, Sample, Settings, settings_of
+from inference import Sample, Settings, settings_of
 from problems import Problem, plural, quote
-from ranking_tables import RankingTables
+from ranking_tables import RankingTables, Row
 from stage import Product, Stage, code_digest, holding
 
-PERIOD, DISTANCE, LINKS, GOLD_LABEL = "period", "mention distance", "links", "gold label"
+BREAKDOWNS = ("period", "mention distance", "links", "gold label")
+PERIOD, DISTANCE, LINKS, GOLD_LABEL = BREAKDOWNS
 HEADER = ["breakdown", "part", "target", "rank", "team", "run", "documents", "pairs"]
 HEADER += ["macro_recall", "low", "high", "method", "at_label_mode"]
 SCORE = "macro_recall"
-Row = dict[str, str]
 
 
 class Pair(NamedTuple):
@@ -168,7 +169,9 @@ def answers_of(
     )
 
 
-def macro_recalls(counts: Counts, name: str, settings: Settings) -> tuple[np.ndarray, Any]:
+def macro_recalls(
+    counts: Counts, name: str, settings: Settings
+) -> tuple[np.ndarray, Intervals | None]:
     """Return the macro recall of each run on one part, and its intervals.
 
     name: of the part, which decides the resamples. The intervals are None for a single document.
@@ -182,7 +185,7 @@ def macro_recalls(counts: Counts, name: str, settings: Settings) -> tuple[np.nda
     sample = Sample([name], [counts])
     if not sample.is_resampled:
         return statistic([np.ones((1, 1))])[SCORE][0], None
-    estimate: Estimate = inference.estimates(statistic, sample, settings)[SCORE]
+    estimate = inference.estimates(statistic, sample, settings)[SCORE]
     return estimate.value, estimate.intervals
 
 
@@ -214,8 +217,7 @@ def breakdown_tsv(found: _Reference, config: Config, settings: Settings) -> byte
                     low, high = bounds.low[place].item(), bounds.high[place].item()
                     cells[1:] = [low, high, bounds.method[place]]
                 rows.append([breakdown, part, target, *run, *cells, found.mode])
-    order = {name: place for place, name in enumerate((PERIOD, DISTANCE, LINKS, GOLD_LABEL))}
-    return tsv_bytes(HEADER, sorted(rows, key=lambda row: order[row[0]]))
+    return tsv_bytes(HEADER, sorted(rows, key=lambda row: BREAKDOWNS.index(row[0])))
 
 
 def pairs_tsv(found: _Reference, config: Config) -> bytes:

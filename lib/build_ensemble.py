@@ -21,12 +21,11 @@ from campaign import Config, load_config, load_teams
 from diagnosed import Diagnosed, Diagnostics
 from files import digest_of_values, one_line, tsv_bytes
 from problems import plural
-from ranking_tables import RankingTables
+from ranking_tables import RankingTables, Row
 from stage import Product, Stage, code_digest, holding
 
 PLURALITY, ALPHABET = "plurality", "alphabetical order"
 NONE_RIGHT, ALL_RIGHT = "none right", "all right"
-Row = dict[str, str]
 
 
 class Ensemble(NamedTuple):

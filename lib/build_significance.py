@@ -28,7 +28,7 @@ from inference import Comparison, Efficiency, Estimate, Sample, Settings, Statis
 from paired_tests import Randomization
 from problems import Problem, plural
 from ranking_tables import INDEX as RANKINGS
-from ranking_tables import RankingTables
+from ranking_tables import RankingTables, Row
 from significance_index import INDEX, counts_file, tables_of
 from stage import Product, Stage, code_digest, holding
 
@@ -42,7 +42,6 @@ PAIRWISE_HEADER += ["p_bootstrap", "p_bootstrap_holm", "p_randomization", "p_ran
 PAIRWISE_HEADER += ["swaps", "significant", "at_label_mode"]
 # Two more than resamples and draws could ever tell apart, and fewer than rounding disturbs.
 DECIMALS = 12
-Row = dict[str, str]
 
 
 class Ranking(NamedTuple):

@@ -81,7 +81,7 @@ _SHAPE = {
     },
     "significance": {"seed": int, "level": float, "resamples": int, "draws": int},
     "ensembles": {"baseline": str, "top": int},
-    "breakdowns": {"period_years": int, "date": str, "links": dict},
+    "breakdowns": {"period_years": int, "date": str, "links": {"*": str}},
 }
 _TYPES = {
     str: "a string",

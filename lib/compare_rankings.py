@@ -13,10 +13,8 @@ from typing import Any
 import cli
 from files import parse_tsv, write_whole
 from markdown import code, escape, table
-from ranking_tables import RankingTables
+from ranking_tables import RankingTables, Row
 from stage import Stage
-
-Row = dict[str, str]
 
 
 def moves(old: list[Row], new: list[Row], score: str) -> list[list[str]]:

@@ -16,7 +16,10 @@ class Certainty:
     """What the page says of one ranking besides its scores."""
 
     def __init__(self, significance: Significance, file: str, score: str) -> None:
-        """Look up a ranking. file: its table. score: the column that decided."""
+        """Look up a ranking. file: its table. score: the column that decided.
+
+        is_tested then tells whether runs were tested against each other.
+        """
         self._about = next(
             each for each in significance.index["rankings"] if each["ranking"] == file
         )
@@ -26,17 +29,17 @@ class Certainty:
         self._intervals = {
             _run(row): row for row in significance.intervals[file] if row["score"] == score
         }
-        self._is_tested = self._about["swaps"] is not None
+        self.is_tested = self._about["swaps"] is not None
 
     @property
     def rank_column(self) -> str:
         """Return the heading of the ranges of ranks: by the tests, or over the resamples."""
-        return "rank range" if self._is_tested else f"{self._level:.0%} rank range"
+        return "rank range" if self.is_tested else f"{self._level:.0%} rank range"
 
     def rank_range(self, row: Row) -> str:
         """Return the ranks that a run may have, such as 1–7."""
         known = self._ranks[_run(row)]
-        names = ("best_rank", "worst_rank") if self._is_tested else ("rank_low", "rank_high")
+        names = ("best_rank", "worst_rank") if self.is_tested else ("rank_low", "rank_high")
         low, high = (known[name] for name in names)
         return low if low == high else f"{low}–{high}"
 
@@ -45,15 +48,13 @@ class Certainty:
         known = self._intervals.get(_run(row))
         if known is None:
             return ""
-        mark = _MARK if self._is_tested and known["method"] != "BCa" else ""
+        mark = _MARK if self.is_tested and known["method"] != "BCa" else ""
         # The space must not break, or narrow columns would spread an interval over two lines.
         return f"<br>[{float(known['low']):.4f},&nbsp;{float(known['high']):.4f}]{mark}"
 
-    def groups(self, row: Row) -> str | None:
-        """Return the letters of the groups that a run belongs to; None if nothing was tested."""
+    def groups(self, row: Row) -> str:
+        """Return the letters of the groups that a run of a tested ranking belongs to."""
         known = self._ranks[_run(row)]
-        if not self._is_tested:
-            return None
         first, last = (_letter(int(known[name])) for name in ("first_group", "last_group"))
         return first if first == last else f"{first}–{last}"
 
@@ -70,7 +71,7 @@ class Certainty:
         name: returns how the page names a row's run. folder: path from the page to the tables.
         """
         said = []
-        if self._is_tested:
+        if self.is_tested:
             equals = [name(row) for row in rows if self._ranks[_run(row)]["best_rank"] == "1"]
             said.append(f"No run is significantly better than {_and(equals)}.")
             if len({known["cluster"] for known in self._ranks.values()}) == 1 < len(rows):

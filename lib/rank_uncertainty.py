@@ -77,13 +77,13 @@ def tiers(better: np.ndarray) -> list[int]:
     A tier is a group, too, but tiers do not overlap: from the top, each holds as many neighbouring
     runs as there are of which no two differ significantly.
     """
-    numbers: list[int] = []
-    end = 0
+    numbers = []
+    number = end = 0
     for first, last in groups(better):
         # Groups are numbered from the top, so the last group of its first run ends a tier.
-        is_new = not numbers or first > end
-        numbers.append((numbers[-1] if numbers else 0) + is_new)
-        end = last if is_new else end
+        if first > end:
+            number, end = number + 1, last
+        numbers.append(number)
     return numbers
 
 

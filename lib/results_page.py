@@ -12,10 +12,9 @@ from files import digest_of_values
 from markdown import anchor, code, escape, link, table
 from page_significance import Certainty, how_to_read
 from problems import Problem, is_error, plural
+from ranking_tables import Row
 from reports import Entry
 from significance_index import Significance
-
-Row = dict[str, str]
 
 
 class Findings(NamedTuple):
@@ -295,14 +294,13 @@ def _table(
         if certainty:
             shown[columns.index(about["score"])] += certainty.interval(row)
             shown.insert(1, certainty.rank_range(row))
-            groups = certainty.groups(row)
-            shown += [] if groups is None else [groups]
+            shown += [certainty.groups(row)] if certainty.is_tested else []
             if place and (rule := certainty.rule(row, rows[place - 1])):
                 cells.append([rule] * (len(shown) + 1))
         cells.append([*shown, links.of(row, about)])
     if certainty:
         header.insert(1, certainty.rank_column)
-        header += ["groups"] if len(cells[0]) > len(header) + 1 else []
+        header += ["groups"] if certainty.is_tested else []
         numbers = {0} | {index + 1 for index in numbers}
     return table([*header, "diagnostics"], cells, numbers)
 

@@ -39,7 +39,7 @@ def distance(text: str, first: list[str], second: list[str]) -> int | None:
 class Quartiles(NamedTuple):
     """Quartiles of distances: the largest distance of the first, second and third."""
 
-    bounds: tuple[float, ...]
+    bounds: tuple[int, ...]
     smallest: int
     largest: int
 
@@ -48,8 +48,8 @@ class Quartiles(NamedTuple):
         if value is None:
             return NOT_FOUND
         number = sum(value > bound for bound in self.bounds)
-        low = [self.smallest, *(int(bound) + 1 for bound in self.bounds)][number]
-        high = [*(int(bound) for bound in self.bounds), self.largest][number]
+        low = [self.smallest, *(bound + 1 for bound in self.bounds)][number]
+        high = [*self.bounds, self.largest][number]
         return f"quartile {number + 1} ({low}-{high})"
 
 

@@ -151,6 +151,15 @@ def test_a_number_that_nothing_can_be_computed_with_is_refused(
     ]
 
 
+@pytest.mark.parametrize("key", [7, ["pers_wikidata_QID"], None])
+def test_a_link_is_the_name_of_a_key(tmp_path, key):
+    links = {**CONFIG["breakdowns"]["links"], "person": key}
+    path = config_file(tmp_path, breakdowns={**CONFIG["breakdowns"], "links": links})
+    [line] = said(facts.load_config, path)
+    assert line.startswith("error: config.json: $.breakdowns.links.person: found ")
+    assert "expected a string" in line
+
+
 def test_a_percentage_is_no_level(tmp_path):
     path = config_file(tmp_path, significance={**CONFIG["significance"], "level": 95})
     assert said(facts.load_config, path) == [

@@ -63,7 +63,8 @@ def test_a_rank_that_is_not_tested_has_its_range_over_the_resamples():
     found = certainty([rank("a", "", "")], swaps=None)
     assert found.rank_column == "95% rank range"
     assert found.rank_range(row("a")) == "2–5"
-    assert found.groups(row("a")) is None
+    assert not found.is_tested
+    assert certainty([rank("a")]).is_tested
 
 
 def test_an_interval_is_that_of_the_deciding_score_at_four_decimals():
